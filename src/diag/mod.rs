@@ -1,0 +1,14 @@
+//! What is said to people and scripts: codes, places, findings, errors.
+//!
+//! An **error** stops a command; a **finding** is one item of an answer. Both take their code from
+//! the one table in [`codes`], which also feeds `wagg explain`, `docs/codes.md` and the man pages.
+
+pub mod codes;
+mod error;
+mod finding;
+mod locus;
+
+pub use codes::{Code, CodeInfo, Exit, RepairClass, Severity};
+pub use error::{Effects, Error, IoContext, Result};
+pub use finding::{Finding, Subject};
+pub use locus::Locus;

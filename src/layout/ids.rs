@@ -1,0 +1,392 @@
+//! Four ids that can not be mixed, and the names that stand beside them.
+//!
+//! On disk each id has one spelling: a UUID is lower case with hyphens, an integer has no sign and
+//! no leading zero. `FromStr` takes that spelling only; [`SessionId::parse_loose`] and its
+//! siblings take the others that a Runtime's reader accepts inside JSON and say so, because the
+//! difference is a finding and never a second object.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+/// Which of the ids a text was meant to be; named in messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdKind {
+    /// A Worker id.
+    Worker,
+    /// A Session id.
+    Session,
+    /// A Segment id.
+    Segment,
+    /// A run generation.
+    Generation,
+    /// An operation id.
+    Operation,
+}
+
+impl fmt::Display for IdKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Worker => "Worker id",
+            Self::Session => "Session id",
+            Self::Segment => "Segment id",
+            Self::Generation => "run generation",
+            Self::Operation => "operation id",
+        })
+    }
+}
+
+/// A text that is not the one spelling of an id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a {kind}: {reason}")]
+pub struct IdError {
+    /// What the text was meant to be.
+    pub kind: IdKind,
+    /// The text, cut to a printable length.
+    pub text: String,
+    /// What is wrong with it, a lower-case fragment.
+    pub reason: &'static str,
+}
+
+impl IdError {
+    fn new(kind: IdKind, text: &str, reason: &'static str) -> Self {
+        let mut text: String = text.chars().take(80).collect();
+        text.shrink_to_fit();
+        Self { kind, text, reason }
+    }
+}
+
+/// Says whether `text` is a UUID in its one spelling on disk: lower case, with hyphens.
+fn is_canonical_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(i, b)| match i {
+            8 | 13 | 18 | 23 => b == b'-',
+            _ => matches!(b, b'0'..=b'9' | b'a'..=b'f'),
+        })
+}
+
+fn canonical_uuid(kind: IdKind, text: &str) -> Result<Uuid, IdError> {
+    match Uuid::parse_str(text) {
+        Ok(id) if is_canonical_uuid(text) => Ok(id),
+        Ok(_) => Err(IdError::new(
+            kind,
+            text,
+            "a UUID in another spelling than lower case with hyphens",
+        )),
+        Err(_) => Err(IdError::new(kind, text, "not a UUID")),
+    }
+}
+
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident, $kind:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Takes a UUID as this id.
+            #[must_use]
+            pub const fn from_uuid(id: Uuid) -> Self {
+                Self(id)
+            }
+
+            /// The UUID itself.
+            #[must_use]
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+
+            /// Makes a new id of version 7 (ordered by time).
+            #[must_use]
+            pub fn mint() -> Self {
+                Self(Uuid::now_v7())
+            }
+
+            /// Parses any usual spelling of a UUID, and says whether it was the one for disk.
+            ///
+            /// # Errors
+            /// The text is no UUID in any spelling.
+            pub fn parse_loose(text: &str) -> Result<(Self, bool), IdError> {
+                Uuid::parse_str(text)
+                    .map(|id| (Self(id), is_canonical_uuid(text)))
+                    .map_err(|_| IdError::new($kind, text, "not a UUID"))
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                canonical_uuid($kind, text).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0.hyphenated())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(d)?;
+                Self::parse_loose(&text).map(|(id, _)| id).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+uuid_id!(
+    /// The id of a Worker's one replayable history, fixed in `session/session.json` for life.
+    SessionId,
+    IdKind::Session
+);
+uuid_id!(
+    /// The id of one append-only branch or compacted projection of a Session.
+    SegmentId,
+    IdKind::Segment
+);
+uuid_id!(
+    /// The id of one change that `wagg` made, in its journal.
+    OperationId,
+    IdKind::Operation
+);
+
+/// The id of a Worker: a positive integer in stores of version 1, a UUIDv7 in those of version 3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WorkerId {
+    /// Version 1: a `u64`, given out by the store's sequence. In version 1 the reader also takes 0.
+    Number(u64),
+    /// Version 3: given out by the workspace.
+    Uuid(Uuid),
+}
+
+impl FromStr for WorkerId {
+    type Err = IdError;
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        if text.bytes().next().is_some_and(|b| b.is_ascii_digit())
+            && text.bytes().all(|b| b.is_ascii_digit())
+        {
+            return decimal(IdKind::Worker, text).map(Self::Number);
+        }
+        let id = canonical_uuid(IdKind::Worker, text)?;
+        if id.get_version_num() == 7 {
+            Ok(Self::Uuid(id))
+        } else {
+            Err(IdError::new(
+                IdKind::Worker,
+                text,
+                "a UUID that is not of version 7",
+            ))
+        }
+    }
+}
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(n) => write!(f, "{n}"),
+            Self::Uuid(id) => id.hyphenated().fmt(f),
+        }
+    }
+}
+
+impl Serialize for WorkerId {
+    /// Always a string, so that version 1 and 3 read alike.
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkerId {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        String::deserialize(d)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+/// The number of one execution attempt of a Worker: from 1, strictly increasing, never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Generation(u64);
+
+impl Generation {
+    /// Takes a number from 1 as a generation.
+    #[must_use]
+    pub const fn new(n: u64) -> Option<Self> {
+        if n == 0 { None } else { Some(Self(n)) }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for Generation {
+    type Err = IdError;
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let n = decimal(IdKind::Generation, text)?;
+        Self::new(n).ok_or_else(|| IdError::new(IdKind::Generation, text, "generations start at 1"))
+    }
+}
+
+impl fmt::Display for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Parses a `u64` in its one spelling: digits only, no leading zero.
+fn decimal(kind: IdKind, text: &str) -> Result<u64, IdError> {
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(IdError::new(kind, text, "not a decimal number"));
+    }
+    if text.len() > 1 && text.starts_with('0') {
+        return Err(IdError::new(kind, text, "a number with a leading zero"));
+    }
+    text.parse()
+        .map_err(|_| IdError::new(kind, text, "a number above 64 bits"))
+}
+
+/// Why a text can not be a Worker's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WorkerNameError {
+    /// The empty text.
+    #[error("it is empty")]
+    Empty,
+    /// `.` or `..`.
+    #[error("it is a folder reference")]
+    Dots,
+    /// A slash or a NUL byte.
+    #[error("it holds a slash or a NUL byte")]
+    Separator,
+    /// Over 255 bytes, which no file system takes as one name.
+    #[error("it is longer than 255 bytes")]
+    TooLong,
+}
+
+/// A Worker's name as metadata spells it; safe to use as one folder name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct WorkerName(String);
+
+impl WorkerName {
+    /// The prefix of every name that a Runtime gives.
+    pub const RUNTIME_PREFIX: &'static str = "worker-runtime-";
+
+    /// The name that a Runtime gives the Worker of this id.
+    #[must_use]
+    pub fn of(id: WorkerId) -> Self {
+        Self(format!("{}{id}", Self::RUNTIME_PREFIX))
+    }
+
+    /// The Worker that this name means if a Runtime gave it.
+    #[must_use]
+    pub fn worker_id(&self) -> Option<WorkerId> {
+        self.0.strip_prefix(Self::RUNTIME_PREFIX)?.parse().ok()
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for WorkerName {
+    type Err = WorkerNameError;
+    fn from_str(text: &str) -> Result<Self, WorkerNameError> {
+        match text {
+            "" => Err(WorkerNameError::Empty),
+            "." | ".." => Err(WorkerNameError::Dots),
+            _ if text.contains(['/', '\0']) => Err(WorkerNameError::Separator),
+            _ if text.len() > 255 => Err(WorkerNameError::TooLong),
+            _ => Ok(Self(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for WorkerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// C1: one spelling on disk for each id.
+    #[test]
+    fn c1_only_the_canonical_spelling_parses() {
+        let good = "01890000-0000-7000-8000-00000000000a";
+        assert!(good.parse::<SegmentId>().is_ok());
+        for bad in [
+            "01890000-0000-7000-8000-00000000000A",
+            "01890000000070008000000000000000a",
+            "0189000000007000800000000000000a",
+            "{01890000-0000-7000-8000-00000000000a}",
+            "urn:uuid:01890000-0000-7000-8000-00000000000a",
+            "../../etc",
+            "",
+        ] {
+            assert!(bad.parse::<SegmentId>().is_err(), "{bad}");
+        }
+        for alias in [
+            "01890000-0000-7000-8000-00000000000A",
+            "0189000000007000800000000000000a",
+        ] {
+            let (id, canonical) = SegmentId::parse_loose(alias).unwrap();
+            assert_eq!((id.to_string().as_str(), canonical), (good, false));
+        }
+        for bad in [
+            "07",
+            "+7",
+            "-1",
+            " 7",
+            "7 ",
+            "0x7",
+            "18446744073709551616",
+            "",
+        ] {
+            assert!(bad.parse::<WorkerId>().is_err(), "{bad:?}");
+        }
+        assert!("0".parse::<Generation>().is_err());
+        assert_eq!("7".parse::<WorkerId>().unwrap(), WorkerId::Number(7));
+        assert!(
+            "01890000-0000-4000-8000-00000000000a"
+                .parse::<WorkerId>()
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn worker_names_stay_one_path_component() {
+        for bad in ["", ".", "..", "a/b", "a\0b", &"x".repeat(256)] {
+            assert!(bad.parse::<WorkerName>().is_err(), "{bad:?}");
+        }
+        let name: WorkerName = "worker-runtime-7".parse().unwrap();
+        assert_eq!(name.worker_id(), Some(WorkerId::Number(7)));
+        assert_eq!(
+            "worker-runtime-07"
+                .parse::<WorkerName>()
+                .unwrap()
+                .worker_id(),
+            None
+        );
+    }
+}

@@ -4,5 +4,5 @@
 pub mod fs;
 mod probe;
 
-pub use fs::{Dir, Entry, EntryKind, FileStat, wrong_kind};
+pub use fs::{Dir, Entry, EntryKind, FileStat, WriteDir, wrong_kind};
 pub use probe::{Answer, probe};

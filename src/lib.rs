@@ -7,3 +7,4 @@
 
 pub mod diag;
 pub mod layout;
+pub mod record;

@@ -8,3 +8,4 @@
 pub mod diag;
 pub mod layout;
 pub mod record;
+pub mod store;

@@ -1,0 +1,398 @@
+//! A handle on one folder, through which everything below it is reached.
+//!
+//! Names are looked up relative to an open folder and are one path component each, so that neither
+//! a document nor a link can lead out of the store (C31). No method follows a symbolic link; only
+//! [`Dir::open_root`] does, once, for the place that a person named.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, Dir as RawDir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::entry::{Entry, EntryKind, FileStat, WrongKind};
+
+/// An open folder, with the path that messages name it by.
+#[derive(Debug)]
+pub struct Dir {
+    handle: File,
+    root: Arc<Path>,
+    path: PathBuf,
+}
+
+/// Refuses what is not one path component: a slash, a NUL byte, `.`, `..` or nothing.
+pub(super) fn component(name: &OsStr) -> io::Result<&OsStr> {
+    let bytes = name.as_bytes();
+    if bytes.is_empty()
+        || bytes == b"."
+        || bytes == b".."
+        || bytes.iter().any(|b| matches!(b, b'/' | 0))
+    {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{name:?} is not one path component"),
+        ));
+    }
+    Ok(name)
+}
+
+impl Dir {
+    /// Opens a root folder. The path is resolved here, links included, and never again.
+    ///
+    /// # Errors
+    /// What the system says; also when it is no folder.
+    pub fn open_root(path: &Path) -> io::Result<Self> {
+        let handle = rustix::fs::open(
+            path,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        Ok(Self {
+            handle: File::from(handle),
+            root: Arc::from(path),
+            path: PathBuf::new(),
+        })
+    }
+
+    /// The folder's path relative to its root, for messages; empty for the root itself.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of something in this folder relative to the root, for messages.
+    #[must_use]
+    pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
+        self.path.join(name.as_ref())
+    }
+
+    /// The root's path as it was given.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder's path with that of the root before it, for a person or another program.
+    #[must_use]
+    pub fn full_path(&self) -> PathBuf {
+        if self.path.as_os_str().is_empty() {
+            self.root.to_path_buf()
+        } else {
+            self.root.join(&self.path)
+        }
+    }
+
+    /// A second handle on the same folder.
+    ///
+    /// # Errors
+    /// No more handles are to be had.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            handle: self.handle.try_clone()?,
+            root: Arc::clone(&self.root),
+            path: self.path.clone(),
+        })
+    }
+
+    /// Opens a folder in this one.
+    ///
+    /// # Errors
+    /// What the system says; a [`WrongKind`] inside (see [`wrong_kind`](super::wrong_kind)) if it
+    /// is no folder.
+    pub fn dir(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+        let name = component(name.as_ref())?;
+        match rustix::fs::openat(
+            &self.handle,
+            name,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+            Mode::empty(),
+        ) {
+            Ok(handle) => Ok(Self {
+                handle: File::from(handle),
+                root: Arc::clone(&self.root),
+                path: self.path.join(name),
+            }),
+            Err(e @ (Errno::NOTDIR | Errno::LOOP | Errno::MLINK)) => Err(self.explain(name, e)),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// Opens a folder some levels down.
+    ///
+    /// # Errors
+    /// As [`Dir::dir`], for the first level where it fails.
+    pub fn dir_at<N: AsRef<OsStr>>(&self, names: impl IntoIterator<Item = N>) -> io::Result<Self> {
+        let mut names = names.into_iter();
+        let Some(first) = names.next() else {
+            return self.try_clone();
+        };
+        let mut dir = self.dir(first)?;
+        for name in names {
+            dir = dir.dir(name)?;
+        }
+        Ok(dir)
+    }
+
+    /// Opens a regular file in this folder for reading. Never waits for the other end of a FIFO.
+    ///
+    /// # Errors
+    /// What the system says; a [`WrongKind`] inside (see [`wrong_kind`](super::wrong_kind)) if it
+    /// is not a regular file.
+    pub fn file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        self.open(name.as_ref(), OFlags::RDONLY)
+    }
+
+    /// Opens a regular file that exists, with the access that `flags` name.
+    pub(super) fn open(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
+        let name = component(name)?;
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            // A link, a socket, and for writing a folder or a FIFO, can not be opened at all.
+            Err(
+                e @ (Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR | Errno::OPNOTSUPP),
+            ) => {
+                return Err(self.explain(name, e));
+            }
+            Err(e) => return Err(e.into()),
+        };
+        match kind_of(FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode)) {
+            EntryKind::File => Ok(file),
+            kind => Err(WrongKind { kind }.into()),
+        }
+    }
+
+    /// Turns an error of opening into what stands there instead, if that is the reason.
+    fn explain(&self, name: &OsStr, errno: Errno) -> io::Error {
+        match self.stat(name) {
+            Ok(stat) => WrongKind { kind: stat.kind }.into(),
+            Err(_) => errno.into(),
+        }
+    }
+
+    /// Everything in this folder, sorted by the bytes of its name.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for item in RawDir::read_from(&self.handle)? {
+            let item = item?;
+            let bytes = item.file_name().to_bytes();
+            if bytes == b"." || bytes == b".." {
+                continue;
+            }
+            let name = OsStr::from_bytes(bytes).to_os_string();
+            let kind = match item.file_type() {
+                // Some file systems do not say; one that is gone by now is left out.
+                FileType::Unknown => match self.stat(&name) {
+                    Ok(stat) => stat.kind,
+                    Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+                    Err(_) => EntryKind::Unknown,
+                },
+                known => kind_of(known),
+            };
+            entries.push(Entry { name, kind });
+        }
+        entries.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+        Ok(entries)
+    }
+
+    /// What stands under a name. A link is itself, not what it points at.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn stat(&self, name: impl AsRef<OsStr>) -> io::Result<FileStat> {
+        let name = component(name.as_ref())?;
+        let stat = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(file_stat(&stat))
+    }
+
+    /// As [`Dir::stat`], with none for a name that does not exist.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn try_stat(&self, name: impl AsRef<OsStr>) -> io::Result<Option<FileStat>> {
+        match self.stat(name) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// What this folder itself is.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn own_stat(&self) -> io::Result<FileStat> {
+        Ok(file_stat(&rustix::fs::fstat(&self.handle)?))
+    }
+
+    /// Where a symbolic link points, for messages: it is never followed.
+    ///
+    /// # Errors
+    /// What the system says; `InvalidInput` if it is no link.
+    pub fn read_link(&self, name: impl AsRef<OsStr>) -> io::Result<PathBuf> {
+        let name = component(name.as_ref())?;
+        let target = rustix::fs::readlinkat(&self.handle, name, Vec::new())?;
+        Ok(PathBuf::from(std::ffi::OsString::from_vec(
+            target.into_bytes(),
+        )))
+    }
+}
+
+impl AsFd for Dir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
+
+/// What an open file is.
+///
+/// # Errors
+/// What the system says.
+pub fn stat_of(file: impl AsFd) -> io::Result<FileStat> {
+    Ok(file_stat(&rustix::fs::fstat(file)?))
+}
+
+fn kind_of(kind: FileType) -> EntryKind {
+    match kind {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Dir,
+        FileType::Symlink => EntryKind::Symlink,
+        FileType::Socket => EntryKind::Socket,
+        FileType::Fifo => EntryKind::Fifo,
+        FileType::CharacterDevice | FileType::BlockDevice => EntryKind::Device,
+        FileType::Unknown => EntryKind::Unknown,
+    }
+}
+
+// The widths of these fields differ between systems.
+#[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
+fn file_stat(stat: &Stat) -> FileStat {
+    FileStat {
+        kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
+        len: stat.st_size as u64,
+        mtime_s: stat.st_mtime as i64,
+        mtime_ns: stat.st_mtime_nsec as u32,
+        inode: stat.st_ino as u64,
+        dev: stat.st_dev as u64,
+        links: stat.st_nlink as u64,
+        mode: (stat.st_mode as u32) & 0o7777,
+        uid: stat.st_uid as u32,
+        gid: stat.st_gid as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entry::wrong_kind;
+    use super::*;
+    use std::io::Read;
+
+    fn tree() -> (tempfile::TempDir, Dir) {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::write(root.join("a/file"), b"text").unwrap();
+        std::os::unix::fs::symlink("file", root.join("a/link")).unwrap();
+        std::os::unix::fs::symlink("b", root.join("a/dirlink")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            root.join("a/fifo"),
+            FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        drop(std::os::unix::net::UnixListener::bind(root.join("a/sock")).unwrap());
+        let dir = Dir::open_root(root).unwrap();
+        (temp, dir)
+    }
+
+    /// C31: only one component at a time, so nothing leads out of the store.
+    #[test]
+    fn c31_names_are_one_component() {
+        let (_temp, root) = tree();
+        for bad in ["", ".", "..", "a/b", "/", "/etc", "a\0"] {
+            for error in [
+                root.dir(bad).map(drop).unwrap_err(),
+                root.file(bad).map(drop).unwrap_err(),
+                root.stat(bad).map(drop).unwrap_err(),
+                root.read_link(bad).map(drop).unwrap_err(),
+            ] {
+                assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{bad:?}");
+            }
+        }
+    }
+
+    /// C31: a link is seen and not followed; what is no file is told from what can not be read.
+    #[test]
+    fn c31_links_and_special_files_are_not_opened() {
+        let (_temp, root) = tree();
+        let a = root.dir("a").unwrap();
+        for (name, kind) in [
+            ("link", EntryKind::Symlink),
+            ("dirlink", EntryKind::Symlink),
+            ("fifo", EntryKind::Fifo),
+            ("sock", EntryKind::Socket),
+            ("b", EntryKind::Dir),
+        ] {
+            assert_eq!(wrong_kind(&a.file(name).unwrap_err()), Some(kind), "{name}");
+        }
+        for (name, kind) in [("dirlink", EntryKind::Symlink), ("file", EntryKind::File)] {
+            assert_eq!(wrong_kind(&a.dir(name).unwrap_err()), Some(kind), "{name}");
+        }
+        let missing = a.file("missing").unwrap_err();
+        assert_eq!(
+            (missing.kind(), wrong_kind(&missing)),
+            (io::ErrorKind::NotFound, None)
+        );
+        assert_eq!(a.read_link("link").unwrap(), Path::new("file"));
+        let mut text = String::new();
+        a.file("file").unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+    }
+
+    #[test]
+    fn entries_are_sorted_and_tell_their_kind() {
+        let (_temp, root) = tree();
+        let a = root.dir("a").unwrap();
+        let entries = a.entries().unwrap();
+        let names: Vec<_> = entries.iter().map(|e| e.name.to_str().unwrap()).collect();
+        assert_eq!(names, ["b", "dirlink", "fifo", "file", "link", "sock"]);
+        let kinds: Vec<_> = entries.iter().map(|e| e.kind).collect();
+        use EntryKind::{Dir as D, Fifo, File, Socket, Symlink};
+        assert_eq!(kinds, [D, Symlink, Fifo, File, Symlink, Socket]);
+        assert_eq!(
+            a.entries().unwrap().len(),
+            6,
+            "a second reading starts anew"
+        );
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_root() {
+        let (temp, root) = tree();
+        assert_eq!(root.path(), Path::new(""));
+        let b = root.dir_at(["a", "b"]).unwrap();
+        assert_eq!(b.path(), Path::new("a/b"));
+        assert_eq!(b.path_of("c"), Path::new("a/b/c"));
+        assert_eq!(b.full_path(), temp.path().join("a/b"));
+        assert_eq!(root.stat("a").unwrap().kind, EntryKind::Dir);
+        assert_eq!(root.dir("a").unwrap().stat("file").unwrap().len, 4);
+        assert!(root.try_stat("missing").unwrap().is_none());
+    }
+
+    #[test]
+    fn the_root_itself_may_be_a_link() {
+        let (temp, _root) = tree();
+        let root = Dir::open_root(&temp.path().join("a/dirlink")).unwrap();
+        assert!(root.entries().unwrap().is_empty());
+    }
+}

@@ -41,8 +41,8 @@ pub struct ItemFact {
     call: (u32, u32),
 }
 
-/// Items of one line beyond this many are not kept; see [`Facts::overflow`].
-const MAX_ITEMS: usize = 1 << 16;
+/// Items of one line beyond this many are counted and not kept.
+const MAX_ITEMS: usize = 1 << 18;
 
 /// What one record says, as far as verification and counting need it.
 #[derive(Debug, Default)]
@@ -60,14 +60,16 @@ pub struct Facts {
     pub turn_count: Option<u64>,
     /// Whether a run ended interrupted.
     pub interrupted: Option<bool>,
+    /// Tokens in and out of an `llm_usage`.
+    pub tokens: Option<(u64, u64)>,
     /// History items: of an item record one, of a `segment_start` its seed.
     pub items: Vec<ItemFact>,
     /// Extensions of a user's input.
     pub extensions: u64,
     /// Offset and text of the first id that is not in its one spelling.
     pub noncanonical: Option<(u64, String)>,
-    /// The line holds more items than are kept here; walk it again with a sink of one's own.
-    pub overflow: bool,
+    /// How many items the line holds; more than are kept in `items` if it is very long.
+    pub item_count: u64,
     arena: String,
     origin: Option<Origin>,
     item: Option<ItemFact>,
@@ -148,6 +150,8 @@ impl Sink for Facts {
             (Slot::CompactedFrom, Value::Close) => self.compacted = self.origin.take(),
             (Slot::TurnCount, Value::U64(n)) => self.turn_count = Some(n),
             (Slot::Interrupted, Value::Bool(b)) => self.interrupted = Some(b),
+            (Slot::InputTokens, Value::U64(n)) => self.tokens.get_or_insert_default().0 = n,
+            (Slot::OutputTokens, Value::U64(n)) => self.tokens.get_or_insert_default().1 = n,
             (Slot::InputExtension, Value::Open) => self.extensions += 1,
             (Slot::Item, Value::Word(i)) => {
                 self.item = ItemKind::ALL.get(i).map(|&kind| ItemFact {
@@ -181,10 +185,9 @@ impl Sink for Facts {
             }
             (Slot::Item | Slot::SystemItem, Value::Close) => {
                 if let Some(item) = self.item.take() {
+                    self.item_count += 1;
                     if self.items.len() < MAX_ITEMS {
                         self.items.push(item);
-                    } else {
-                        self.overflow = true;
                     }
                 }
             }

@@ -4,7 +4,10 @@
 //! Nothing here opens a file: callers bring a [`Source`].
 
 pub mod diagnose;
+pub mod document;
+mod documents;
 pub mod facts;
+pub mod fold;
 pub mod json;
 pub mod scan;
 pub mod schema;
@@ -13,6 +16,7 @@ mod source;
 mod view;
 
 pub use facts::{Facts, ItemFact, Origin, Role};
+pub use fold::{Fold, Outline, Remark, Start};
 pub use json::Fault;
 pub use scan::{Format, Limits, Line, Scanned, Scanner, Tail, Verdict};
 pub use schema::{ItemKind, RecordKind};

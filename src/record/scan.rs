@@ -12,9 +12,11 @@ use std::cell::RefCell;
 use std::io;
 use std::ops::ControlFlow;
 
-use super::diagnose::{BOM, diagnose};
+use sha2::{Digest, Sha256};
+
+use super::diagnose::diagnose;
 use super::facts::Facts;
-use super::json::{Fault, NoSink, Sink, Walk};
+use super::json::{Fault, NoSink, Walk};
 use super::schema::{RECORD, TRACE};
 use super::shape::Ty;
 use super::source::{Source, read_full};
@@ -108,6 +110,8 @@ pub struct Scanned {
     pub tail: Option<Tail>,
     /// Whether the visitor stopped the scan.
     pub stopped: bool,
+    /// SHA-256 of the committed prefix, if it was asked for.
+    pub sha256: Option<[u8; 32]>,
 }
 
 /// Scans files one after the other with one buffer.
@@ -115,6 +119,7 @@ pub struct Scanner {
     limits: Limits,
     buf: Vec<u8>,
     facts: Facts,
+    hasher: Option<Sha256>,
 }
 
 impl Scanner {
@@ -125,6 +130,29 @@ impl Scanner {
             limits,
             buf: Vec::new(),
             facts: Facts::default(),
+            hasher: None,
+        }
+    }
+
+    /// Whether scans give the SHA-256 of the committed prefix.
+    #[must_use]
+    pub fn hashing(mut self, on: bool) -> Self {
+        self.hasher = on.then(Sha256::new);
+        self
+    }
+
+    /// Ends a scan: gives the digest and makes the hasher ready for the next file.
+    fn end(&mut self, committed: u64, lines: u64, tail: Option<Tail>, stopped: bool) -> Scanned {
+        let sha256 = self
+            .hasher
+            .as_mut()
+            .map(|hasher| hasher.finalize_reset().into());
+        Scanned {
+            committed,
+            lines,
+            tail,
+            stopped,
+            sha256,
         }
     }
 
@@ -139,6 +167,9 @@ impl Scanner {
         format: Format,
         mut visit: impl FnMut(&Line<'_>) -> ControlFlow<()>,
     ) -> io::Result<Scanned> {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.reset();
+        }
         let room = usize::try_from(len)
             .unwrap_or(usize::MAX)
             .clamp(1, self.limits.buffer.max(64));
@@ -165,28 +196,20 @@ impl Scanner {
             let Some(last) = memchr::memrchr(b'\n', &self.buf[..filled]) else {
                 if at_end {
                     let tail = self.tail(offset, filled, ty);
-                    return Ok(Scanned {
-                        committed: offset,
-                        lines: number - 1,
-                        tail,
-                        stopped: false,
-                    });
+                    return Ok(self.end(offset, number - 1, tail, false));
                 }
                 // A line longer than the buffer.
-                let long = find_line(source, offset, len, filled, &self.buf[..filled])?;
+                let mut hasher = self.hasher.clone();
+                let long = find_line(source, offset, len, &self.buf[..filled], hasher.as_mut())?;
                 let Some(end) = long.end else {
                     let tail = Some(Tail {
                         length: long.seen,
                         all_nul: long.all_nul,
                         whole: false,
                     });
-                    return Ok(Scanned {
-                        committed: offset,
-                        lines: number - 1,
-                        tail,
-                        stopped: false,
-                    });
+                    return Ok(self.end(offset, number - 1, tail, false));
                 };
+                self.hasher = hasher;
                 let failed = RefCell::new(None);
                 let crlf = long.last == b'\r';
                 let view = View::Long {
@@ -226,16 +249,14 @@ impl Scanner {
                 offset = end + 1;
                 filled = 0;
                 if flow.is_break() {
-                    return Ok(Scanned {
-                        committed: offset,
-                        lines: number - 1,
-                        tail: None,
-                        stopped: true,
-                    });
+                    return Ok(self.end(offset, number - 1, None, true));
                 }
                 continue;
             };
             let block = &self.buf[..=last];
+            if let Some(hasher) = &mut self.hasher {
+                hasher.update(block);
+            }
             let block_utf8 = simdutf8::basic::from_utf8(block).is_ok();
             let control_free = is_control_free(block);
             let mut start = 0;
@@ -280,12 +301,7 @@ impl Scanner {
                 number += 1;
                 start = newline + 1;
                 if flow.is_break() {
-                    return Ok(Scanned {
-                        committed: offset + start as u64,
-                        lines: number - 1,
-                        tail: None,
-                        stopped: true,
-                    });
+                    return Ok(self.end(offset + start as u64, number - 1, None, true));
                 }
             }
             self.buf.copy_within(last + 1..filled, 0);
@@ -418,8 +434,8 @@ fn find_line<S: Source + ?Sized>(
     source: &S,
     start: u64,
     len: u64,
-    filled: usize,
     head: &[u8],
+    mut hasher: Option<&mut Sha256>,
 ) -> io::Result<LongLine> {
     let mut line = LongLine {
         end: None,
@@ -432,7 +448,7 @@ fn find_line<S: Source + ?Sized>(
     let mut buf = vec![0; WINDOW + 4];
     let mut carry = 0; // bytes of a character that was cut, at the front of buf
     let mut at = start;
-    let mut first = Some(&head[..filled]);
+    let mut first = Some(head);
     loop {
         let part: &[u8] = if let Some(head) = first.take() {
             at += head.len() as u64;
@@ -449,6 +465,7 @@ fn find_line<S: Source + ?Sized>(
             &buf[..carry + got]
         };
         let base = at - part.len() as u64;
+        let fresh = carry; // what was not seen before begins here
         // The carry was looked at before and holds no newline.
         let newline = memchr::memchr(b'\n', part);
         let text = &part[..newline.unwrap_or(part.len())];
@@ -468,6 +485,9 @@ fn find_line<S: Source + ?Sized>(
                 line.bad_utf8 = Some(base + e.valid_up_to() as u64);
             }
         }
+        if let Some(hasher) = &mut hasher {
+            hasher.update(&part[fresh..newline.map_or(part.len(), |n| n + 1)]);
+        }
         if let Some(n) = newline {
             line.end = Some(base + n as u64);
             return Ok(line);
@@ -476,28 +496,6 @@ fn find_line<S: Source + ?Sized>(
         buf[..cut].copy_from_slice(&keep);
         carry = cut;
     }
-}
-
-/// Walks a line's bytes once more with another sink, for what [`Facts::overflow`] left out.
-///
-/// # Errors
-/// Those of reading the source.
-pub fn walk_again<S: Source + ?Sized, K: Sink>(
-    source: &S,
-    line: &Line<'_>,
-    format: Format,
-    sink: &mut K,
-) -> io::Result<()> {
-    let failed = RefCell::new(None);
-    let end = line.offset + line.length - u64::from(line.crlf);
-    let view = View::Long {
-        source,
-        start: line.offset,
-        end,
-        failed: &failed,
-    };
-    view.check(line.offset, format.ty(), sink, false);
-    failed.into_inner().map_or(Ok(()), Err)
 }
 
 /// Holds one line in memory against the shape of a record, as an append does before it writes.
@@ -513,12 +511,6 @@ pub fn check_line(bytes: &[u8], format: Format) -> Result<(), Fault> {
         Verdict::Blank => Err(Fault::new(Code::CorruptRecord, 0, "an empty line")),
         Verdict::Bad(fault) => Err(fault),
     }
-}
-
-/// Whether the bytes begin with a byte order mark.
-#[must_use]
-pub fn starts_with_bom(bytes: &[u8]) -> bool {
-    bytes.starts_with(BOM)
 }
 
 /// Whether a value checks, with nothing picked out of it.

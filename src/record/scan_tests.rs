@@ -190,7 +190,8 @@ fn tails() {
             committed: 0,
             lines: 0,
             tail: None,
-            stopped: false
+            stopped: false,
+            sha256: None
         }
     );
 }
@@ -214,4 +215,44 @@ fn a_file_that_became_shorter_ends_there() {
         (lines.into_inner(), scanned.committed),
         (2, text.len() as u64)
     );
+}
+
+#[test]
+fn the_digest_is_that_of_the_committed_prefix() {
+    let big = format!(
+        r#"{{"kind":"extension","ts":1,"domain":"d","payload":"{}"}}"#,
+        "é".repeat(500_000)
+    );
+    for tail in ["", "{\"kind\":", &big] {
+        let committed = format!("{}\n{big}\n{}\n", start(), turn(1));
+        let text = format!("{committed}{tail}");
+        for buffer in [64, 1 << 20, 1 << 24] {
+            let scanned = Scanner::new(Limits {
+                buffer,
+                ..Limits::default()
+            })
+            .hashing(true)
+            .scan(
+                text.as_bytes(),
+                text.len() as u64,
+                Format::Segment,
+                |line| {
+                    assert!(
+                        matches!(line.verdict, Verdict::Record(_)),
+                        "line {}",
+                        line.number
+                    );
+                    ControlFlow::Continue(())
+                },
+            )
+            .unwrap();
+            let want: [u8; 32] = Sha256::digest(committed.as_bytes()).into();
+            assert_eq!(
+                scanned.sha256,
+                Some(want),
+                "tail {} buffer {buffer}",
+                tail.len()
+            );
+        }
+    }
 }

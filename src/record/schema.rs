@@ -416,7 +416,7 @@ shape!(
     [
         ts(),
         req("history_len", Ty::U64),
-        req("input_total_tokens", Ty::U64),
+        field("input_total_tokens", Ty::U64, Required, Slot::InputTokens),
         req("cache_read_tokens", Ty::U64),
         req("cache_write_tokens", Ty::U64),
         req("output_tokens", Ty::U64),

@@ -38,8 +38,10 @@ pub enum Slot {
     Role,
     /// One entry of `extensions`.
     InputExtension,
-    /// The text that a field of a document holds; told apart by the document's own code.
-    Field(u16),
+    /// `input_total_tokens`
+    InputTokens,
+    /// `output_tokens`
+    OutputTokens,
 }
 
 /// Whether a field must be there, and whether it may be null.

@@ -7,4 +7,5 @@
 
 pub mod diag;
 pub mod layout;
+pub mod record;
 pub mod store;

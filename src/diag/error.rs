@@ -33,7 +33,7 @@ pub struct Error {
     /// A sentence for a person, without a full stop at the end.
     pub message: String,
     /// Where it is.
-    pub locus: Option<Locus>,
+    pub locus: Option<Box<Locus>>,
     /// Commands that can be pasted, or what to look at.
     pub hints: Vec<String>,
     /// What changed on disk.
@@ -76,7 +76,7 @@ impl Error {
     /// The same at a place.
     #[must_use]
     pub fn at(mut self, locus: Locus) -> Self {
-        self.locus = Some(locus);
+        self.locus = Some(Box::new(locus));
         self
     }
 

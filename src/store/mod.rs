@@ -1,8 +1,16 @@
 //! HOW: how a store's files are reached, read and changed. `README.md` in this folder tells the
 //! format of `.wagg/`, the locks and what survives a crash.
 
+mod document;
 pub mod fs;
 mod probe;
+mod root;
+mod worker;
 
+pub use document::{Document, read_bytes, read_document, read_whole};
 pub use fs::{Dir, Entry, EntryKind, FileStat, WriteDir, wrong_kind};
 pub use probe::{Answer, probe};
+pub use root::{Store, Wanted};
+pub use worker::{
+    Folder, RunsFolder, SegmentsFolder, SessionFolder, WorkerFolder, WorkerState, read_folder,
+};

@@ -1,1 +1,33 @@
-fn main() {}
+//! `wagg`: parse, dispatch, exit.
+
+mod cli;
+mod cmd;
+#[allow(dead_code, reason = "the manual lists them")]
+mod env;
+#[allow(
+    dead_code,
+    reason = "a kit for commands; not each part is used by one at any time"
+)]
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let early = ui::Early::scan(std::env::args_os().skip(1));
+    ui::install_panic_hook(early);
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => return ui::exit_code(early.answer(&answer)),
+    };
+    let ui = ui::Ui::new(cli.global);
+    let exit = match cli.command.run(&ui) {
+        Ok(exit) => exit,
+        Err(error) => {
+            ui.error(&error);
+            error.exit()
+        }
+    };
+    ui::exit_code(exit)
+}

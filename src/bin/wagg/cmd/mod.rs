@@ -1,0 +1,29 @@
+//! The commands: one line each here, one file each beside.
+
+mod completions;
+mod explain;
+mod man;
+
+use clap::Subcommand;
+use wagg::diag::{Exit, Result};
+
+use crate::ui::Ui;
+
+/// Every command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Explain(explain::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+impl Command {
+    /// Carries the command out.
+    pub fn run(self, ui: &Ui) -> Result<Exit> {
+        match self {
+            Self::Explain(args) => explain::run(args, ui),
+            Self::Completions(args) => completions::run(args, ui),
+            Self::Man(args) => man::run(args, ui),
+        }
+    }
+}

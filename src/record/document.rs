@@ -1,0 +1,531 @@
+//! Documents: bytes to typed values, with the place of whatever is wrong.
+//!
+//! A document is read twice, which costs nothing at its size: once against its table for the place
+//! of a fault, once into the few fields that the contract needs. Everything else stays in the bytes
+//! (C8): a change goes through [`serde_json::Value`] with its order and digits kept.
+
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::documents;
+use super::json::{NoSink, Whole, check};
+use super::shape::Ty;
+use crate::diag::Code;
+use crate::layout::{
+    CatalogVersion, MANIFEST_SCHEMA, SESSION_SCHEMA, SegmentId, SessionId, WorkerId,
+};
+
+/// Documents above this size, in bytes, are not read; the largest known are far below 1 MiB.
+pub const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
+
+/// Why a document could not be read, with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentFault {
+    /// `empty_document`, `corrupt_document` or `unsupported_schema_version`.
+    pub code: Code,
+    /// Counts from 1, if a place inside is known.
+    pub line: Option<u64>,
+    /// Counts from 0, from the start of the file.
+    pub byte: Option<u64>,
+    /// A lower-case fragment.
+    pub message: String,
+}
+
+/// A document's version decides which table holds it.
+trait Document: Sized + for<'de> Deserialize<'de> {
+    /// The table for this version, if there is one.
+    fn table(version: Option<u64>) -> Option<&'static Ty>;
+    /// Whether the document states a version at all.
+    const VERSIONED: bool = true;
+}
+
+fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
+    let fault = |code, at: Option<u64>, message: String| {
+        let line = at.map(|at| {
+            let before = &bytes[..usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len())];
+            1 + memchr::memchr_iter(b'\n', before).count() as u64
+        });
+        DocumentFault {
+            code,
+            line,
+            byte: at,
+            message,
+        }
+    };
+    if bytes.is_empty() {
+        return Err(fault(
+            Code::EmptyDocument,
+            None,
+            "the document is empty: 0 bytes".to_owned(),
+        ));
+    }
+    if let Err(e) = std::str::from_utf8(bytes) {
+        let at = e.valid_up_to() as u64;
+        return Err(fault(
+            Code::CorruptDocument,
+            Some(at),
+            "bytes that are not UTF-8".to_owned(),
+        ));
+    }
+    if bytes.iter().all(|&b| b == 0) {
+        let message = format!("{} NUL bytes and nothing else", bytes.len());
+        return Err(fault(Code::CorruptDocument, Some(0), message));
+    }
+    if bytes.starts_with(super::diagnose::BOM) {
+        return Err(fault(
+            Code::CorruptDocument,
+            Some(0),
+            "a byte order mark before the document".to_owned(),
+        ));
+    }
+    let holds = |ty: &'static Ty| -> Result<(), DocumentFault> {
+        let walk = check(Whole::new(bytes, 0), ty, &mut NoSink, false);
+        match walk.fault {
+            Some(f) => Err(fault(Code::CorruptDocument, Some(f.at), f.message)),
+            None if walk.more => Err(fault(
+                Code::CorruptDocument,
+                Some(walk.end),
+                "bytes behind the document".to_owned(),
+            )),
+            None => Ok(()),
+        }
+    };
+    let version = if T::VERSIONED {
+        holds(&documents::VERSION_ONLY)?;
+        #[derive(Deserialize)]
+        struct Version {
+            schema_version: u64,
+        }
+        serde_json::from_slice::<Version>(bytes)
+            .ok()
+            .map(|v| v.schema_version)
+    } else {
+        None
+    };
+    let Some(table) = T::table(version) else {
+        let version = version.map_or_else(|| "none".to_owned(), |v| v.to_string());
+        return Err(fault(
+            Code::UnsupportedSchemaVersion,
+            None,
+            format!("schema_version {version}, which this wagg does not know"),
+        ));
+    };
+    holds(table)?;
+    serde_json::from_slice(bytes).map_err(|e| {
+        // The table let it pass, so only what serde adds can end here; the place is serde's.
+        let before: usize = bytes
+            .split_inclusive(|b| *b == b'\n')
+            .take(e.line().saturating_sub(1))
+            .map(<[u8]>::len)
+            .sum();
+        let at = (before + e.column().saturating_sub(1)) as u64;
+        fault(Code::CorruptDocument, Some(at), e.to_string())
+    })
+}
+
+/// A list that may be missing.
+fn list<T>() -> Vec<T> {
+    Vec::new()
+}
+
+/// `runtime.json`
+#[derive(Debug, Clone, Deserialize)]
+pub struct RuntimeDocument {
+    /// As written.
+    pub schema_version: u64,
+    /// A name for people.
+    #[serde(default)]
+    pub display_name: Option<String>,
+    /// `fs_store`; a Runtime refuses `memory` on a disk.
+    pub backend: String,
+    /// `running` or `stopped`, as last written.
+    pub status: String,
+    /// Version 1: the next Worker id to give out.
+    #[serde(default)]
+    pub next_worker_sequence: Option<u64>,
+}
+
+impl Document for RuntimeDocument {
+    fn table(version: Option<u64>) -> Option<&'static Ty> {
+        match CatalogVersion::from_number(version?) {
+            CatalogVersion::V1 => Some(&documents::RUNTIME_V1),
+            CatalogVersion::V3 => Some(&documents::RUNTIME_V3),
+            CatalogVersion::Other(_) => None,
+        }
+    }
+}
+
+impl RuntimeDocument {
+    /// Reads the bytes of the document.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn read(bytes: &[u8]) -> Result<Self, DocumentFault> {
+        read(bytes)
+    }
+
+    /// The store's version.
+    #[must_use]
+    pub fn version(&self) -> CatalogVersion {
+        CatalogVersion::from_number(self.schema_version)
+    }
+}
+
+/// `worker.json`
+#[derive(Debug, Clone, Deserialize)]
+pub struct WorkerDocument {
+    /// As written.
+    pub schema_version: u64,
+    worker_id: Value,
+    worker_ref: WorkerRef,
+    /// The last generation given out; 0 if none was.
+    #[serde(default)]
+    pub run_generation: u64,
+    /// The workspace it belongs to.
+    #[serde(default)]
+    pub workspace_id: Option<String>,
+    request: Request,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct WorkerRef {
+    worker_id: Value,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Request {
+    #[serde(default)]
+    display_name: Option<String>,
+    profile: Profile,
+    #[serde(default)]
+    workspace_api: Option<WorkspaceApi>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Profile {
+    value: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct WorkspaceApi {
+    workspace_id: String,
+}
+
+impl Document for WorkerDocument {
+    fn table(version: Option<u64>) -> Option<&'static Ty> {
+        match CatalogVersion::from_number(version?) {
+            CatalogVersion::V1 => Some(&documents::WORKER_V1),
+            CatalogVersion::V3 => Some(&documents::WORKER_V3),
+            CatalogVersion::Other(_) => None,
+        }
+    }
+}
+
+fn worker_id(value: &Value) -> Option<WorkerId> {
+    match value {
+        Value::Number(n) => n.as_u64().map(WorkerId::Number),
+        // Version 3 takes any spelling of a UUID inside JSON, like all ids.
+        Value::String(s) => {
+            let (id, _) = SessionId::parse_loose(s).ok()?;
+            WorkerId::from_str(&id.to_string()).ok()
+        }
+        _ => None,
+    }
+}
+
+impl WorkerDocument {
+    /// Reads the bytes of the document.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn read(bytes: &[u8]) -> Result<Self, DocumentFault> {
+        let this: Self = read(bytes)?;
+        if this.worker_id().is_none() {
+            return Err(DocumentFault {
+                code: Code::CorruptDocument,
+                line: None,
+                byte: None,
+                message: format!("worker_id {} is not of version 7", this.worker_id),
+            });
+        }
+        Ok(this)
+    }
+
+    /// The id that the document states; none only for a UUID that is not of version 7.
+    #[must_use]
+    pub fn worker_id(&self) -> Option<WorkerId> {
+        worker_id(&self.worker_id)
+    }
+
+    /// The id inside `worker_ref`.
+    #[must_use]
+    pub fn worker_ref(&self) -> Option<WorkerId> {
+        worker_id(&self.worker_ref.worker_id)
+    }
+
+    /// An id of version 3 that is not in its one spelling, as written.
+    #[must_use]
+    pub fn noncanonical_id(&self) -> Option<String> {
+        [&self.worker_id, &self.worker_ref.worker_id]
+            .into_iter()
+            .filter_map(Value::as_str)
+            .find(|text| SessionId::from_str(text).is_err())
+            .map(str::to_owned)
+    }
+
+    /// The display name.
+    #[must_use]
+    pub fn display_name(&self) -> Option<&str> {
+        self.request.display_name.as_deref()
+    }
+
+    /// The profile's selector.
+    #[must_use]
+    pub fn profile(&self) -> &str {
+        &self.request.profile.value
+    }
+
+    /// The workspace: its own field, else that of the request.
+    #[must_use]
+    pub fn workspace(&self) -> Option<&str> {
+        self.workspace_id.as_deref().or_else(|| {
+            self.request
+                .workspace_api
+                .as_ref()
+                .map(|api| api.workspace_id.as_str())
+        })
+    }
+}
+
+/// The pointer that a restore starts from.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Active {
+    session_id: String,
+    #[serde(default)]
+    segment_id: Option<String>,
+}
+
+impl Active {
+    /// The Session.
+    #[must_use]
+    pub fn session(&self) -> Option<SessionId> {
+        SessionId::parse_loose(&self.session_id)
+            .ok()
+            .map(|(id, _)| id)
+    }
+
+    /// The Segment; none if the Session is only reserved.
+    #[must_use]
+    pub fn segment(&self) -> Option<SegmentId> {
+        self.segment_id
+            .as_deref()
+            .and_then(|s| SegmentId::parse_loose(s).ok())
+            .map(|(id, _)| id)
+    }
+
+    /// The first id that is not in its one spelling.
+    #[must_use]
+    pub fn noncanonical_id(&self) -> Option<&str> {
+        [Some(self.session_id.as_str()), self.segment_id.as_deref()]
+            .into_iter()
+            .flatten()
+            .find(|text| SessionId::from_str(text).is_err())
+    }
+}
+
+/// A rule of delegated scope.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub struct ScopeRule {
+    /// A path, never used as one.
+    pub target: String,
+    /// `read` or `write`, as written.
+    pub permission: String,
+    /// Whether what is below the path is meant too.
+    pub recursive: bool,
+}
+
+/// A child that was spawned.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Child {
+    /// As written; may be unsafe.
+    pub worker_name: String,
+    /// A last-known hint, never opened.
+    pub socket_path: String,
+    /// What the child was given.
+    pub scope_delegated: Vec<ScopeRule>,
+}
+
+/// A child whose scope was taken back.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Reclaimed {
+    /// As written; may be unsafe.
+    pub worker_name: String,
+    /// What was taken back.
+    pub scope_delegated: Vec<ScopeRule>,
+}
+
+/// A Worker that this one may talk to; grants nothing.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Peer {
+    /// As written; may be unsafe.
+    pub worker_name: String,
+}
+
+/// `metadata.json`
+#[derive(Debug, Clone, Deserialize)]
+pub struct MetadataDocument {
+    /// As written; may be unsafe.
+    pub worker_name: String,
+    /// The active pointer.
+    #[serde(default)]
+    pub active: Option<Active>,
+    /// Children that were spawned.
+    #[serde(default = "list")]
+    pub spawned_children: Vec<Child>,
+    /// Children whose scope was taken back.
+    #[serde(default = "list")]
+    pub reclaimed_children: Vec<Reclaimed>,
+    /// Peers.
+    #[serde(default = "list")]
+    pub peers: Vec<Peer>,
+}
+
+impl Document for MetadataDocument {
+    fn table(_: Option<u64>) -> Option<&'static Ty> {
+        Some(&documents::METADATA)
+    }
+    const VERSIONED: bool = false;
+}
+
+impl MetadataDocument {
+    /// Reads the bytes of the document.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn read(bytes: &[u8]) -> Result<Self, DocumentFault> {
+        read(bytes)
+    }
+}
+
+/// `session.json`
+#[derive(Debug, Clone, Deserialize)]
+pub struct SessionDocument {
+    session_id: String,
+}
+
+impl Document for SessionDocument {
+    fn table(version: Option<u64>) -> Option<&'static Ty> {
+        (version == Some(SESSION_SCHEMA)).then_some(&documents::SESSION)
+    }
+}
+
+impl SessionDocument {
+    /// Reads the bytes of the document.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn read(bytes: &[u8]) -> Result<Self, DocumentFault> {
+        read(bytes)
+    }
+
+    /// The Session's id.
+    #[must_use]
+    pub fn session(&self) -> Option<SessionId> {
+        SessionId::parse_loose(&self.session_id)
+            .ok()
+            .map(|(id, _)| id)
+    }
+
+    /// The id as written, if that is not its one spelling.
+    #[must_use]
+    pub fn noncanonical_id(&self) -> Option<&str> {
+        SessionId::from_str(&self.session_id)
+            .is_err()
+            .then_some(self.session_id.as_str())
+    }
+}
+
+/// A Worker's checkpoint in the migration's manifest.
+#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+pub struct Checkpoint {
+    /// The Worker's name.
+    pub worker_name: String,
+    /// The Session that was moved, if one was.
+    #[serde(default)]
+    pub session_id: Option<SessionId>,
+    /// `migrated`, `no_legacy_metadata`, `shared_session_collision`, `pending`; free text for a reader.
+    pub state: String,
+}
+
+/// What the migration left where it was.
+#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+pub struct MigrationDiagnostic {
+    /// `orphan_worker_metadata`, `orphan_session` or `shared_session_reference`.
+    pub kind: String,
+    /// The absolute path of the legacy folder, as written; never opened for that.
+    pub source: String,
+    /// A sentence for a person.
+    pub message: String,
+}
+
+/// `migrations/worker-aggregate-v1.json`
+#[derive(Debug, Clone, Deserialize)]
+pub struct ManifestDocument {
+    /// No Worker is left.
+    pub complete: bool,
+    /// By Worker id, as written.
+    pub workers: std::collections::BTreeMap<String, Checkpoint>,
+    /// Made anew on every run.
+    #[serde(default = "list")]
+    pub diagnostics: Vec<MigrationDiagnostic>,
+}
+
+impl Document for ManifestDocument {
+    fn table(version: Option<u64>) -> Option<&'static Ty> {
+        (version == Some(MANIFEST_SCHEMA)).then_some(&documents::MANIFEST)
+    }
+}
+
+impl ManifestDocument {
+    /// Reads the bytes of the document.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn read(bytes: &[u8]) -> Result<Self, DocumentFault> {
+        read(bytes)
+    }
+}
+
+/// Checks a receipt of retention (version 3).
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub fn check_retention_receipt(bytes: &[u8]) -> Result<(), DocumentFault> {
+    #[derive(Deserialize)]
+    struct Receipt {}
+    impl Document for Receipt {
+        fn table(version: Option<u64>) -> Option<&'static Ty> {
+            (version == Some(1)).then_some(&documents::RETENTION_RECEIPT)
+        }
+    }
+    read::<Receipt>(bytes).map(|_| ())
+}
+
+/// Checks that bytes are one JSON object, whatever it holds.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub fn check_object(bytes: &[u8]) -> Result<(), DocumentFault> {
+    #[derive(Deserialize)]
+    struct AnyObject {}
+    impl Document for AnyObject {
+        fn table(_: Option<u64>) -> Option<&'static Ty> {
+            static ANY: Ty = Ty::Map(&Ty::Any);
+            Some(&ANY)
+        }
+        const VERSIONED: bool = false;
+    }
+    read::<AnyObject>(bytes).map(|_| ())
+}

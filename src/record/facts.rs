@@ -1,0 +1,197 @@
+//! What is picked out of one good line: enough to verify a Segment and to count its replay,
+//! without building its records.
+
+use std::str;
+
+use super::json::{Sink, Value};
+use super::schema::{ItemKind, RecordKind};
+use super::shape::Slot;
+use crate::layout::{SegmentId, SessionId};
+
+/// Where a Segment was split off, as its first record says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// The Segment that it was made from.
+    pub segment: SegmentId,
+    /// The turn count there; 0 means before the first finished turn.
+    pub turn: u64,
+}
+
+/// Who speaks in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A person.
+    User,
+    /// The model.
+    Assistant,
+    /// The Runtime.
+    System,
+}
+
+/// One history item of a line.
+#[derive(Debug, Clone, Copy)]
+pub struct ItemFact {
+    /// Its kind.
+    pub kind: ItemKind,
+    /// Who speaks, if it is a message.
+    pub role: Option<Role>,
+    /// Offset of its first byte from the start of the file.
+    pub at: u64,
+    /// Where its call id stands in [`Facts::call_id`].
+    call: (u32, u32),
+}
+
+/// Items of one line beyond this many are counted and not kept.
+const MAX_ITEMS: usize = 1 << 18;
+
+/// What one record says, as far as verification and counting need it.
+#[derive(Debug, Default)]
+pub struct Facts {
+    kind: Option<RecordKind>,
+    /// Milliseconds since 1970.
+    pub ts: u64,
+    /// The Session of a `segment_start`.
+    pub session: Option<SessionId>,
+    /// `forked_from`
+    pub forked: Option<Origin>,
+    /// `compacted_from`
+    pub compacted: Option<Origin>,
+    /// The count of a `turn_end`.
+    pub turn_count: Option<u64>,
+    /// Whether a run ended interrupted.
+    pub interrupted: Option<bool>,
+    /// Tokens in and out of an `llm_usage`.
+    pub tokens: Option<(u64, u64)>,
+    /// History items: of an item record one, of a `segment_start` its seed.
+    pub items: Vec<ItemFact>,
+    /// Extensions of a user's input.
+    pub extensions: u64,
+    /// Offset and text of the first id that is not in its one spelling.
+    pub noncanonical: Option<(u64, String)>,
+    /// How many items the line holds; more than are kept in `items` if it is very long.
+    pub item_count: u64,
+    arena: String,
+    origin: Option<Origin>,
+    item: Option<ItemFact>,
+}
+
+impl Facts {
+    /// The kind of the record.
+    ///
+    /// Only lines of a Segment that are good have one; the default stands for the others.
+    #[must_use]
+    pub fn kind(&self) -> Option<RecordKind> {
+        self.kind
+    }
+
+    /// The call id of an item, empty if its kind has none.
+    #[must_use]
+    pub fn call_id(&self, item: &ItemFact) -> &str {
+        let (start, end) = (item.call.0 as usize, item.call.1 as usize);
+        self.arena.get(start..end).unwrap_or("")
+    }
+
+    /// Forgets the line, keeping the memory.
+    pub fn clear(&mut self) {
+        let (mut items, mut arena) = (
+            std::mem::take(&mut self.items),
+            std::mem::take(&mut self.arena),
+        );
+        items.clear();
+        arena.clear();
+        // A line that needed much memory does not keep it from the lines behind it.
+        items.shrink_to(1024);
+        arena.shrink_to(MAX_KEPT_ARENA);
+        *self = Self {
+            items,
+            arena,
+            ..Self::default()
+        };
+    }
+
+    fn id(&mut self, text: &[u8], at: u64) -> Option<uuid::Uuid> {
+        let text = str::from_utf8(text).ok()?;
+        let (id, canonical) = SessionId::parse_loose(text).ok()?;
+        if !canonical && self.noncanonical.is_none() {
+            self.noncanonical = Some((at, text.to_owned()));
+        }
+        Some(id.uuid())
+    }
+}
+
+const MAX_KEPT_ARENA: usize = 64 * 1024;
+
+impl Sink for Facts {
+    fn value(&mut self, slot: Slot, value: Value<'_>, at: u64) {
+        match (slot, value) {
+            (Slot::Record, Value::Word(i)) => self.kind = RecordKind::ALL.get(i).copied(),
+            (Slot::Ts, Value::U64(n)) => self.ts = n,
+            (Slot::SessionId, Value::Str(text)) => {
+                self.session = self.id(text, at).map(SessionId::from_uuid);
+            }
+            (Slot::ForkedFrom | Slot::CompactedFrom, Value::Open) => {
+                self.origin = Some(Origin {
+                    segment: SegmentId::from_uuid(uuid::Uuid::nil()),
+                    turn: 0,
+                });
+            }
+            (Slot::OriginSegment, Value::Str(text)) => {
+                let id = self.id(text, at).map(SegmentId::from_uuid);
+                if let (Some(origin), Some(id)) = (&mut self.origin, id) {
+                    origin.segment = id;
+                }
+            }
+            (Slot::OriginTurn, Value::U64(n)) => {
+                if let Some(origin) = &mut self.origin {
+                    origin.turn = n;
+                }
+            }
+            (Slot::ForkedFrom, Value::Close) => self.forked = self.origin.take(),
+            (Slot::CompactedFrom, Value::Close) => self.compacted = self.origin.take(),
+            (Slot::TurnCount, Value::U64(n)) => self.turn_count = Some(n),
+            (Slot::Interrupted, Value::Bool(b)) => self.interrupted = Some(b),
+            (Slot::InputTokens, Value::U64(n)) => self.tokens.get_or_insert_default().0 = n,
+            (Slot::OutputTokens, Value::U64(n)) => self.tokens.get_or_insert_default().1 = n,
+            (Slot::InputExtension, Value::Open) => self.extensions += 1,
+            (Slot::Item, Value::Word(i)) => {
+                self.item = ItemKind::ALL.get(i).map(|&kind| ItemFact {
+                    kind,
+                    role: None,
+                    at,
+                    call: (0, 0),
+                });
+            }
+            (Slot::SystemItem, Value::Word(_)) => {
+                self.item = Some(ItemFact {
+                    kind: ItemKind::Message,
+                    role: Some(Role::System),
+                    at,
+                    call: (0, 0),
+                });
+            }
+            (Slot::Role, Value::Word(i)) => {
+                if let Some(item) = &mut self.item {
+                    item.role = [Role::User, Role::Assistant, Role::System].get(i).copied();
+                }
+            }
+            (Slot::CallId, Value::Str(text)) => {
+                if let Some(item) = &mut self.item
+                    && self.items.len() < MAX_ITEMS
+                {
+                    let start = self.arena.len();
+                    self.arena.push_str(&String::from_utf8_lossy(text));
+                    item.call = (start as u32, self.arena.len() as u32);
+                }
+            }
+            (Slot::Item | Slot::SystemItem, Value::Close) => {
+                if let Some(item) = self.item.take() {
+                    self.item_count += 1;
+                    if self.items.len() < MAX_ITEMS {
+                        self.items.push(item);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,683 @@
+//! What the lines of one Segment come to: the counts that a restore would show, and what is wrong
+//! between lines.
+//!
+//! A fold sees lines in order and keeps a few numbers, the calls that are still open, and one hash
+//! for each call id. It knows nothing of other files: lineage is judged where all Segments of a
+//! Session are in sight.
+
+use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::BuildHasher;
+
+use super::facts::{Facts, Origin, Role};
+use super::scan::{Line, Scanned, Tail, Verdict};
+use super::schema::{ItemKind, RecordKind};
+use crate::diag::Code;
+use crate::layout::SessionId;
+
+/// Lines above this length, in bytes, are worth a remark.
+pub const LONG_LINE: u64 = 16 * 1024 * 1024;
+
+/// Call ids above this many are not followed, so that memory stays bounded.
+const MAX_CALLS: usize = 1 << 20;
+
+/// How many ids a message names before it only counts.
+const MAX_NAMED: usize = 5;
+
+/// Something worth a finding, at a place of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// What it is.
+    pub code: Code,
+    /// Counts from 1; none for the file as a whole.
+    pub line: Option<u64>,
+    /// From the start of the file.
+    pub byte: Option<u64>,
+    /// In bytes.
+    pub length: Option<u64>,
+    /// A sentence or two without a full stop at the end.
+    pub message: String,
+}
+
+/// The first record of a Segment, as far as others ask for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// The Session that it names.
+    pub session: SessionId,
+    /// `forked_from`
+    pub forked: Option<Origin>,
+    /// `compacted_from`
+    pub compacted: Option<Origin>,
+    /// The line it stands on.
+    pub line: u64,
+    /// Where that line begins.
+    pub byte: u64,
+}
+
+/// What a Segment comes to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Good records.
+    pub records: u64,
+    /// Committed lines that are no good record.
+    pub bad_lines: u64,
+    /// Committed length, in bytes.
+    pub committed: u64,
+    /// Bytes behind it.
+    pub tail: u64,
+    /// The first `segment_start`.
+    pub start: Option<Start>,
+    /// History items after a replay.
+    pub history: u64,
+    /// The turn count after a replay.
+    pub turn: u64,
+    /// The highest turn count of all.
+    pub highest_turn: u64,
+    /// Whether a restore takes the last run for interrupted.
+    pub interrupted: bool,
+    /// Usage records.
+    pub usage: u64,
+    /// Extensions: records of their own and those of user input.
+    pub extensions: u64,
+    /// User inputs.
+    pub inputs: u64,
+    /// Tokens in, as the usage records sum up.
+    pub input_tokens: u64,
+    /// Tokens out, as the usage records sum up.
+    pub output_tokens: u64,
+    /// Tokens of the history as the last usage record saw it.
+    pub last_input_tokens: u64,
+    /// The first record's time, in milliseconds since 1970.
+    pub first_ts: Option<u64>,
+    /// There were more tool calls than are followed, so pairs were not judged to the end.
+    pub calls_not_followed: bool,
+    /// The last record's time.
+    pub last_ts: Option<u64>,
+}
+
+/// A tool call without a result so far.
+#[derive(Debug, Clone)]
+struct Open {
+    id: String,
+    line: u64,
+    byte: u64,
+    seed: Option<usize>,
+    epoch: u64,
+    /// The first bad line behind it.
+    bad_line: Option<usize>,
+}
+
+/// A line that is no good record.
+#[derive(Debug)]
+struct BadLine {
+    remark: usize,
+    records_before: u64,
+    open_calls: Vec<String>,
+    lost_calls: Vec<String>,
+}
+
+/// Folds the lines of one Segment.
+pub struct Fold {
+    outline: Outline,
+    remarks: Vec<Remark>,
+    bad: Vec<BadLine>,
+    open: BTreeMap<String, Open>,
+    calls: HashSet<u64>,
+    hasher: RandomState,
+    too_many_calls: bool,
+    /// Rises with every turn; what was open in an earlier one and is never answered is left over.
+    epoch: u64,
+    /// The epoch in which something last went on.
+    active_epoch: u64,
+    expected_turn: Option<u64>,
+    before_start: u64,
+    first_record: Option<(u64, u64)>,
+    first_line_bad: bool,
+    blank: Tally,
+    crlf: Tally,
+    time_back: Tally,
+    noncanonical: Tally,
+    noncanonical_text: String,
+    run_open: Option<u64>,
+}
+
+/// The first of many, and how many.
+#[derive(Debug, Default)]
+struct Tally {
+    first: Option<(u64, u64)>,
+    count: u64,
+}
+
+impl Tally {
+    fn see(&mut self, line: u64, byte: u64) {
+        self.first.get_or_insert((line, byte));
+        self.count += 1;
+    }
+}
+
+impl Default for Fold {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Fold {
+    /// A fold that saw nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            outline: Outline::default(),
+            remarks: Vec::new(),
+            bad: Vec::new(),
+            open: BTreeMap::new(),
+            calls: HashSet::new(),
+            hasher: RandomState::new(),
+            too_many_calls: false,
+            epoch: 0,
+            active_epoch: 0,
+            expected_turn: None,
+            before_start: 0,
+            first_record: None,
+            first_line_bad: false,
+            blank: Tally::default(),
+            crlf: Tally::default(),
+            time_back: Tally::default(),
+            noncanonical: Tally::default(),
+            noncanonical_text: String::new(),
+            run_open: None,
+        }
+    }
+
+    /// Takes the next line.
+    pub fn push(&mut self, line: &Line<'_>) {
+        if line.crlf {
+            self.crlf.see(line.number, line.offset);
+        }
+        if line.length > LONG_LINE && !matches!(line.verdict, Verdict::Bad(_)) {
+            self.remark_line(
+                Code::LongLine,
+                line,
+                format!("a line of {} bytes", line.length),
+                Some(line.length),
+            );
+        }
+        match &line.verdict {
+            Verdict::Blank => self.blank.see(line.number, line.offset),
+            Verdict::Bad(fault) => {
+                if self.outline.records == 0 && self.bad.is_empty() {
+                    self.first_line_bad = true;
+                }
+                self.outline.bad_lines += 1;
+                let message = if fault.at == line.offset || fault.code == Code::OversizedLine {
+                    fault.message.clone()
+                } else {
+                    format!(
+                        "{} (the line begins at byte {})",
+                        fault.message, line.offset
+                    )
+                };
+                self.remarks.push(Remark {
+                    code: fault.code,
+                    line: Some(line.number),
+                    byte: Some(fault.at),
+                    length: fault.length,
+                    message,
+                });
+                let index = self.bad.len();
+                for open in self.open.values_mut() {
+                    open.bad_line.get_or_insert(index);
+                }
+                self.bad.push(BadLine {
+                    remark: self.remarks.len() - 1,
+                    records_before: self.outline.records,
+                    open_calls: Vec::new(),
+                    lost_calls: Vec::new(),
+                });
+                // Turn counts behind a gap start anew.
+                self.expected_turn = None;
+            }
+            Verdict::Record(facts) => self.record(line, facts),
+        }
+    }
+
+    fn remark_line(&mut self, code: Code, line: &Line<'_>, message: String, length: Option<u64>) {
+        self.remarks.push(Remark {
+            code,
+            line: Some(line.number),
+            byte: Some(line.offset),
+            length,
+            message,
+        });
+    }
+
+    fn record(&mut self, line: &Line<'_>, facts: &Facts) {
+        let Some(kind) = facts.kind() else { return };
+        self.first_record.get_or_insert((line.number, line.offset));
+        if let Some(last) = self.outline.last_ts
+            && facts.ts < last
+        {
+            self.time_back.see(line.number, line.offset);
+        }
+        self.outline.first_ts.get_or_insert(facts.ts);
+        self.outline.last_ts = Some(facts.ts);
+        if let Some((at, text)) = &facts.noncanonical {
+            if self.noncanonical.count == 0 {
+                self.noncanonical_text.clone_from(text);
+            }
+            self.noncanonical.see(line.number, *at);
+        }
+        self.outline.extensions += facts.extensions;
+        match kind {
+            RecordKind::SegmentStart => self.start(line, facts),
+            RecordKind::Invoke => {
+                self.epoch += 1;
+                self.active_epoch = self.epoch;
+                self.outline.interrupted = true;
+                self.run_open = Some(line.number);
+            }
+            RecordKind::UserInput => {
+                self.active_epoch = self.epoch;
+                self.outline.inputs += 1;
+                self.outline.history += 1;
+            }
+            RecordKind::AssistantItem | RecordKind::ToolResult | RecordKind::SystemItem => {
+                self.active_epoch = self.epoch;
+                self.items(line, facts, false);
+            }
+            RecordKind::TurnEnd => {
+                if let Some(count) = facts.turn_count {
+                    if let Some(expected) = self.expected_turn
+                        && count != expected
+                    {
+                        self.remark_line(
+                            Code::TurnCountMismatch,
+                            line,
+                            format!("turn count {count} where {expected} was expected"),
+                            None,
+                        );
+                    }
+                    self.expected_turn = count.checked_add(1);
+                    self.outline.turn = count;
+                    self.outline.highest_turn = self.outline.highest_turn.max(count);
+                }
+                self.epoch += 1;
+            }
+            RecordKind::RunCompleted | RecordKind::RunErrored => {
+                self.outline.interrupted = facts.interrupted.unwrap_or(false);
+                self.run_open = None;
+            }
+            RecordKind::PausedTurnAbandoned => self.outline.interrupted = false,
+            RecordKind::ConfigChanged => {}
+            RecordKind::LlmUsage => {
+                self.outline.usage += 1;
+                if let Some((input, output)) = facts.tokens {
+                    self.outline.input_tokens = self.outline.input_tokens.saturating_add(input);
+                    self.outline.output_tokens = self.outline.output_tokens.saturating_add(output);
+                    self.outline.last_input_tokens = input;
+                }
+            }
+            RecordKind::Extension => self.outline.extensions += 1,
+        }
+        if self.outline.start.is_none() {
+            self.before_start += 1;
+        }
+        self.outline.records += 1;
+    }
+
+    fn start(&mut self, line: &Line<'_>, facts: &Facts) {
+        if self.outline.start.is_some() {
+            let lost = self.outline.records;
+            let message = format!(
+                "a second segment_start: a restore begins anew here and loses the {} before it",
+                records(lost)
+            );
+            self.remark_line(Code::SecondSegmentStart, line, message, None);
+        } else {
+            self.outline.start = facts.session.map(|session| Start {
+                session,
+                forked: facts.forked,
+                compacted: facts.compacted,
+                line: line.number,
+                byte: line.offset,
+            });
+        }
+        let origin = facts.forked.or(facts.compacted);
+        self.expected_turn = origin.map_or(Some(1), |origin| origin.turn.checked_add(1));
+        self.outline.history = 0;
+        self.open.clear();
+        self.items(line, facts, true);
+        self.epoch += 1;
+    }
+
+    fn items(&mut self, line: &Line<'_>, facts: &Facts, seed: bool) {
+        self.outline.history += facts.item_count;
+        self.too_many_calls |= facts.item_count > facts.items.len() as u64;
+        for (n, item) in facts.items.iter().enumerate() {
+            let place = seed.then_some(n + 1);
+            let id = facts.call_id(item);
+            match item.kind {
+                ItemKind::ToolCall => {
+                    let fresh = self.remember(id);
+                    if self.open.contains_key(id) || !fresh {
+                        self.remarks.push(Remark {
+                            code: Code::DuplicateCallId,
+                            line: Some(line.number),
+                            byte: Some(item.at),
+                            length: None,
+                            message: format!(
+                                "the call id {id:?} was used by an earlier call{}",
+                                in_seed(place)
+                            ),
+                        });
+                    }
+                    if self.open.len() < MAX_CALLS {
+                        self.open.insert(
+                            id.to_owned(),
+                            Open {
+                                id: id.to_owned(),
+                                line: line.number,
+                                byte: item.at,
+                                seed: place,
+                                epoch: self.epoch,
+                                bad_line: None,
+                            },
+                        );
+                    }
+                }
+                ItemKind::ToolResult => {
+                    if self.open.remove(id).is_some() || self.too_many_calls {
+                        continue;
+                    }
+                    if self.known(id) {
+                        self.remarks.push(Remark {
+                            code: Code::DuplicateCallId,
+                            line: Some(line.number),
+                            byte: Some(item.at),
+                            length: None,
+                            message: format!(
+                                "a second result for the call {id:?}{}",
+                                in_seed(place)
+                            ),
+                        });
+                    } else if let Some(bad) = self.bad.last_mut() {
+                        // Its call may have stood on the line that can not be read.
+                        bad.lost_calls.push(id.to_owned());
+                    } else {
+                        self.remarks.push(Remark {
+                            code: Code::OrphanToolResult,
+                            line: Some(line.number),
+                            byte: Some(item.at),
+                            length: None,
+                            message: format!(
+                                "the result of {id:?} has no call before it{}",
+                                in_seed_of(place, facts.items.len())
+                            ),
+                        });
+                    }
+                }
+                ItemKind::Message if seed && item.role == Some(Role::User) => {
+                    self.epoch += 1;
+                    self.active_epoch = self.epoch;
+                }
+                ItemKind::Message | ItemKind::Reasoning => {}
+            }
+        }
+    }
+
+    fn known(&self, id: &str) -> bool {
+        self.calls.contains(&self.hasher.hash_one(id))
+    }
+
+    /// Notes a call id; false if it was there.
+    fn remember(&mut self, id: &str) -> bool {
+        if self.calls.len() >= MAX_CALLS {
+            self.too_many_calls = true;
+            return true;
+        }
+        self.calls.insert(self.hasher.hash_one(id))
+    }
+
+    /// Ends the fold: what the Segment comes to, and what is worth a finding, in the order of lines.
+    #[must_use]
+    pub fn finish(mut self, scanned: &Scanned) -> (Outline, Vec<Remark>) {
+        self.outline.committed = scanned.committed;
+        self.outline.calls_not_followed = self.too_many_calls;
+        self.outline.tail = scanned.tail.map_or(0, |tail| tail.length);
+        self.finish_start();
+        self.finish_calls();
+        self.finish_bad_lines();
+        self.finish_tallies();
+        if let Some(tail) = scanned.tail {
+            let message = self.tail_message(&tail);
+            self.remarks.push(Remark {
+                code: Code::TornTail,
+                line: Some(scanned.lines + 1),
+                byte: Some(scanned.committed),
+                length: Some(tail.length),
+                message,
+            });
+        }
+        if self.outline.records == 0 && self.outline.bad_lines == 0 {
+            self.remarks.push(Remark {
+                code: Code::EmptySegment,
+                line: None,
+                byte: None,
+                length: None,
+                message: "no committed record".to_owned(),
+            });
+        }
+        self.remarks
+            .sort_by_key(|r| (r.byte.unwrap_or(0), r.line.unwrap_or(0)));
+        (self.outline, self.remarks)
+    }
+
+    fn finish_start(&mut self) {
+        let Some((line, byte)) = self.first_record else {
+            return;
+        };
+        let behind_damage = self.first_line_bad;
+        match self.outline.start {
+            None if !behind_damage => self.remarks.push(Remark {
+                code: Code::MissingSegmentStart,
+                line: Some(line),
+                byte: Some(byte),
+                length: None,
+                message: format!(
+                    "{} and no segment_start: a restore has no Session, prompt or config",
+                    records(self.outline.records)
+                ),
+            }),
+            Some(start) if self.before_start > 0 && !behind_damage => self.remarks.push(Remark {
+                code: Code::RecordBeforeStart,
+                line: Some(line),
+                byte: Some(byte),
+                length: None,
+                message: format!(
+                    "{} before the segment_start on line {}: a restore loses them",
+                    records(self.before_start),
+                    start.line
+                ),
+            }),
+            _ => {}
+        }
+    }
+
+    fn finish_calls(&mut self) {
+        let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
+        open.sort_by_key(|o| o.byte);
+        let mut dangling = Vec::new();
+        for call in open {
+            if let Some(bad) = call.bad_line.and_then(|i| self.bad.get_mut(i)) {
+                bad.open_calls.push(call.id);
+            } else if call.epoch < self.active_epoch {
+                self.remarks.push(Remark {
+                    code: Code::UnansweredToolCall,
+                    line: Some(call.line),
+                    byte: Some(call.byte),
+                    length: None,
+                    message: format!(
+                        "the call {:?} has no result and later turns follow{}",
+                        call.id,
+                        in_seed(call.seed)
+                    ),
+                });
+            } else {
+                dangling.push(call.id);
+            }
+        }
+        if let Some(line) = self.run_open {
+            let calls = match dangling.len() {
+                0 => "no tool call is open".to_owned(),
+                _ => format!("open: {}; whether it ran is not known", named(&dangling)),
+            };
+            self.remarks.push(Remark {
+                code: Code::InterruptedRun,
+                line: Some(line),
+                byte: None,
+                length: None,
+                message: format!(
+                    "the last run has no end record, so a restore takes it for interrupted; {calls}"
+                ),
+            });
+        }
+    }
+
+    fn finish_bad_lines(&mut self) {
+        for bad in &self.bad {
+            let after = self.outline.records - bad.records_before;
+            let Some(remark) = self.remarks.get_mut(bad.remark) else {
+                continue;
+            };
+            let message = &mut remark.message;
+            message.push_str(&format!(
+                "; {} before it and {after} after it are whole",
+                records(bad.records_before)
+            ));
+            if !bad.open_calls.is_empty() {
+                message.push_str(&format!(
+                    "; without a readable result: {}",
+                    named(&bad.open_calls)
+                ));
+            }
+            if !bad.lost_calls.is_empty() {
+                message.push_str(&format!(
+                    "; without a readable call: {}",
+                    named(&bad.lost_calls)
+                ));
+            }
+        }
+    }
+
+    fn finish_tallies(&mut self) {
+        let times = |count: u64| {
+            if count == 1 {
+                "once".to_owned()
+            } else {
+                format!("{count} times")
+            }
+        };
+        let all = [
+            (
+                Code::BlankLine,
+                &self.blank,
+                format!("blank lines: {}; they hold no record", self.blank.count),
+            ),
+            (
+                Code::Crlf,
+                &self.crlf,
+                format!("lines that end in CR LF: {}; valid", self.crlf.count),
+            ),
+            (
+                Code::TimeGoesBack,
+                &self.time_back,
+                format!(
+                    "ts goes back {}; the order of lines counts",
+                    times(self.time_back.count)
+                ),
+            ),
+            (
+                Code::NoncanonicalId,
+                &self.noncanonical,
+                format!(
+                    "an id spelt {:?}, and {} in all",
+                    self.noncanonical_text, self.noncanonical.count
+                ),
+            ),
+        ];
+        for (code, tally, message) in all {
+            if let Some((line, byte)) = tally.first {
+                self.remarks.push(Remark {
+                    code,
+                    line: Some(line),
+                    byte: Some(byte),
+                    length: None,
+                    message,
+                });
+            }
+        }
+    }
+
+    fn tail_message(&self, tail: &Tail) -> String {
+        let what = if tail.all_nul {
+            format!(
+                "{} NUL bytes without a newline: a crash left room that was never filled",
+                tail.length
+            )
+        } else if tail.whole {
+            format!(
+                "{} bytes that are a whole record but for its newline, so it was never committed",
+                tail.length
+            )
+        } else {
+            format!(
+                "{} bytes without a newline: a record that was never committed",
+                tail.length
+            )
+        };
+        let before = if self.outline.bad_lines == 0 {
+            format!(
+                "the {} before it are committed and whole",
+                records(self.outline.records)
+            )
+        } else {
+            format!("{} before it are whole", records(self.outline.records))
+        };
+        let run = if self.run_open.is_some() {
+            "; the last run counts as interrupted"
+        } else {
+            ""
+        };
+        format!("{what}; {before}{run}")
+    }
+}
+
+fn records(n: u64) -> String {
+    if n == 1 {
+        "1 record".to_owned()
+    } else {
+        format!("{n} records")
+    }
+}
+
+fn named(ids: &[String]) -> String {
+    let mut text = ids
+        .iter()
+        .take(MAX_NAMED)
+        .map(|id| format!("{id:?}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if ids.len() > MAX_NAMED {
+        text.push_str(&format!(" and {} more", ids.len() - MAX_NAMED));
+    }
+    text
+}
+
+fn in_seed(place: Option<usize>) -> String {
+    place.map_or_else(String::new, |n| format!(" (seed history, item {n})"))
+}
+
+fn in_seed_of(place: Option<usize>, all: usize) -> String {
+    place.map_or_else(String::new, |n| {
+        format!(" (seed history, item {n} of {all})")
+    })
+}

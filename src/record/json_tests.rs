@@ -1,0 +1,342 @@
+use super::*;
+use crate::record::scan::{Format, check_line};
+use crate::record::schema::RECORD;
+
+static ANY: Ty = Ty::Any;
+
+/// Bytes that come one at a time, so that every token is cut everywhere.
+#[derive(Clone, Copy)]
+struct Drip<'a> {
+    all: &'a [u8],
+    at: usize,
+    width: usize,
+}
+
+impl Bytes for Drip<'_> {
+    fn window(&self) -> &[u8] {
+        &self.all[self.at..(self.at + self.width).min(self.all.len())]
+    }
+    fn base(&self) -> u64 {
+        self.at as u64
+    }
+    fn advance(&mut self) -> bool {
+        self.at = (self.at + self.width).min(self.all.len());
+        self.at < self.all.len()
+    }
+    fn fork(&self, at: usize) -> Self {
+        Self {
+            at: self.at + at,
+            ..*self
+        }
+    }
+}
+
+fn verdict(walk: &Walk) -> (Option<Code>, Option<u64>, bool) {
+    (
+        walk.fault.as_ref().map(|f| f.code),
+        walk.fault.as_ref().map(|f| f.at),
+        walk.more,
+    )
+}
+
+fn good(text: &str) -> bool {
+    let walk = check(Whole::new(text.as_bytes(), 0), &ANY, &mut NoSink, false);
+    for width in [1, 2, 3, 7] {
+        let drip = check(
+            Drip {
+                all: text.as_bytes(),
+                at: 0,
+                width,
+            },
+            &ANY,
+            &mut NoSink,
+            false,
+        );
+        assert_eq!(
+            verdict(&walk),
+            verdict(&drip),
+            "{text} in windows of {width}"
+        );
+    }
+    walk.fault.is_none() && !walk.more
+}
+
+/// The grammar is serde_json's own, which a Runtime reads with; its typed reader checks every
+/// string, so that is what we compare with.
+#[test]
+fn the_grammar_is_that_of_serde_json() {
+    let mut texts: Vec<String> = [
+        "",
+        " ",
+        "null",
+        "nul",
+        "true",
+        "false",
+        "tru",
+        "0",
+        "-0",
+        "01",
+        "-",
+        "1.",
+        ".5",
+        "1.5e",
+        "1e5",
+        "1E+5",
+        "1e-5",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "0e999",
+        "0.0e999",
+        "123456789012345678901234567890",
+        "\"\"",
+        "\"a",
+        "\"\\\"",
+        "\"\\q\"",
+        "\"\\u12\"",
+        "\"\\u0041\"",
+        "\"\\ud83c\"",
+        "\"\\ud83c\\udf55\"",
+        "\"\\udf55\"",
+        "\"\\ud83c\\n\"",
+        "\"\\ud83c\\ud83c\"",
+        "\"\\ud83cx\"",
+        "\"\u{1}\"",
+        "\"\t\"",
+        "[]",
+        "[",
+        "[1",
+        "[1,",
+        "[1,]",
+        "[,]",
+        "[1 2]",
+        "{}",
+        "{",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\":1",
+        "{\"a\":1,",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{1:1}",
+        "{\"a\" : [ 1 , {\"b\":null} ] }",
+        "[] []",
+        "{}x",
+        " {} ",
+        "\u{feff}{}",
+        "'a'",
+        "NaN",
+        "Infinity",
+        "+1",
+        "1 ",
+        "\"\u{2028}\"",
+        "[[[[]]]]",
+        "[}",
+        "{]",
+        "{\"a\":}",
+        "[1,,2]",
+        "{\"a\":1,,\"b\":2}",
+        "1.7976931348623157e308",
+        "1.7976931348623159e308",
+        "0.00000000001e320",
+        "17976931348623159e292",
+        "179769313486231580793e289",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for n in [1, 126, 127, 128, 129, 200] {
+        texts.push("[".repeat(n) + &"]".repeat(n));
+        texts.push("{\"a\":".repeat(n) + "1" + &"}".repeat(n));
+    }
+    for digits in [300, 308, 309, 310, 400] {
+        texts.push("9".repeat(digits));
+        texts.push(format!("0.{}1e{digits}", "0".repeat(digits)));
+    }
+    for text in texts {
+        // Without arbitrary precision a number above a double is an error; f64 asks the same.
+        let theirs = serde_json::from_str::<Strict>(&text).is_ok();
+        assert_eq!(good(&text), theirs, "{text}");
+    }
+}
+
+/// Reads like a Runtime: every string is decoded, every number must fit a double.
+struct Strict;
+
+impl<'de> serde::Deserialize<'de> for Strict {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let raw: Box<serde_json::value::RawValue> = serde::Deserialize::deserialize(d)?;
+        numbers_fit(raw.get()).map_err(serde::de::Error::custom)?;
+        serde_json::from_str::<serde_json::Value>(raw.get()).map_err(serde::de::Error::custom)?;
+        Ok(Self)
+    }
+}
+
+fn numbers_fit(text: &str) -> Result<(), String> {
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    fn walk(value: &serde_json::Value) -> Result<(), String> {
+        match value {
+            serde_json::Value::Number(n) => match n.to_string().parse::<f64>() {
+                Ok(f) if f.is_finite() => Ok(()),
+                _ => Err(format!("{n}")),
+            },
+            serde_json::Value::Array(all) => all.iter().try_for_each(walk),
+            serde_json::Value::Object(map) => map.values().try_for_each(walk),
+            _ => Ok(()),
+        }
+    }
+    walk(&value)
+}
+
+fn record(text: &str) -> (Option<Code>, Option<u64>) {
+    static TY: Ty = Ty::Tagged(&RECORD);
+    let walk = check(Whole::new(text.as_bytes(), 0), &TY, &mut NoSink, false);
+    for width in [1, 2, 5, 64] {
+        let drip = check(
+            Drip {
+                all: text.as_bytes(),
+                at: 0,
+                width,
+            },
+            &TY,
+            &mut NoSink,
+            false,
+        );
+        assert_eq!(
+            verdict(&walk),
+            verdict(&drip),
+            "{text} in windows of {width}"
+        );
+    }
+    let (code, at, _) = verdict(&walk);
+    (code, at)
+}
+
+#[test]
+fn typed_faults_have_a_code_and_a_place() {
+    let turn = r#"{"kind":"turn_end","ts":1,"turn_count":2}"#;
+    assert_eq!(record(turn), (None, None));
+    for (text, code, at) in [
+        (r#"{"kind":"turn_end","ts":1}"#, Code::MissingField, 0),
+        (r#"{"ts":1,"turn_count":2}"#, Code::MissingField, 0),
+        (
+            r#"{"kind":"turn_end","ts":-1,"turn_count":2}"#,
+            Code::WrongType,
+            24,
+        ),
+        (
+            r#"{"kind":"turn_end","ts":1.0,"turn_count":2}"#,
+            Code::WrongType,
+            24,
+        ),
+        (
+            r#"{"kind":"turn_end","ts":null,"turn_count":2}"#,
+            Code::WrongType,
+            24,
+        ),
+        (
+            r#"{"kind":"turn_end","ts":18446744073709551616,"turn_count":2}"#,
+            Code::NumberOutOfRange,
+            24,
+        ),
+        (
+            r#"{"kind":"turn_end","ts":1,"turn_count":2,"turn_count":3}"#,
+            Code::DuplicateKey,
+            41,
+        ),
+        (
+            r#"{"kind":"turn_end","kind":"turn_end","ts":1,"turn_count":2}"#,
+            Code::DuplicateKey,
+            19,
+        ),
+        (r#"{"kind":"from_the_future","ts":1}"#, Code::UnknownKind, 8),
+        (r#"{"kind":7,"ts":1}"#, Code::WrongType, 8),
+        (
+            r#"{"kind":"extension","ts":1,"domain":"d"}"#,
+            Code::MissingField,
+            0,
+        ),
+        (
+            r#"{"kind":"extension","ts":1,"domain":"d","payload":1e400}"#,
+            Code::NumberOutOfRange,
+            50,
+        ),
+        (
+            r#"{"kind":"extension","ts":1,"domain":"\ud83c","payload":1}"#,
+            Code::LoneSurrogate,
+            37,
+        ),
+        (
+            r#"{"kind":"invoke","ts":1,"trigger":"other"}"#,
+            Code::WrongType,
+            34,
+        ),
+        (
+            r#"{"kind":"assistant_item","ts":1,"item":{"kind":"nope"}}"#,
+            Code::UnknownKind,
+            47,
+        ),
+        (
+            r#"{"kind":"assistant_item","ts":1,"item":{"kind":"reasoning"}}"#,
+            Code::MissingField,
+            39,
+        ),
+    ] {
+        assert_eq!(record(text), (Some(code), Some(at)), "{text}");
+    }
+}
+
+#[test]
+fn the_kind_may_stand_anywhere() {
+    for text in [
+        r#"{"ts":1,"turn_count":2,"kind":"turn_end"}"#,
+        r#"{ "ts" : 1 , "k\u0069nd" : "turn_end" , "turn_count" : 2 }"#,
+        r#"{"item":{"call_id":"c","arguments":"","name":"n","kind":"tool_call"},"ts":1,"kind":"assistant_item"}"#,
+        r#"{"ts":1,"unknown":[{"kind":7}],"segments":[{"x":1,"kind":"newer"}],"kind":"user_input"}"#,
+    ] {
+        assert_eq!(record(text), (None, None), "{text}");
+    }
+    assert_eq!(
+        record(r#"{"ts":1,"kind":"turn_end","kind":"turn_end","turn_count":2}"#).0,
+        Some(Code::DuplicateKey)
+    );
+}
+
+#[test]
+fn a_broken_grammar_counts_more_than_a_missing_field() {
+    assert_eq!(
+        record(r#"{"kind":"turn_end","x":[1,}"#).0,
+        Some(Code::CorruptRecord)
+    );
+    assert_eq!(record(r#"{"ts":1,"x":[1,}"#).0, Some(Code::CorruptRecord));
+}
+
+#[test]
+fn base64_is_checked_to_its_unused_bits() {
+    for (data, fine) in [
+        ("", true),
+        ("c3ludGhldGlj", true),
+        ("YQ==", true),
+        ("YWI=", true),
+        ("\\u0059Q=\\u003d", true),
+        ("YR==", false),
+        ("YQ=", false),
+        ("YQ", false),
+        ("*", false),
+        ("Y Q==", false),
+        ("YQ==YQ==", false),
+    ] {
+        let line = format!(
+            r#"{{"kind":"tool_result","ts":1,"item":{{"kind":"tool_result","call_id":"c","summary":"","attachments":[{{"kind":"image","mime_type":"image/png","data":"{data}"}}]}}}}"#
+        );
+        assert_eq!(
+            check_line(line.as_bytes(), Format::Segment).is_ok(),
+            fine,
+            "{data}"
+        );
+        assert_eq!(
+            record(&line).0,
+            (!fine).then_some(Code::WrongType),
+            "{data}"
+        );
+    }
+}

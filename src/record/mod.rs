@@ -1,0 +1,23 @@
+//! WHAT: bytes to values. The scanner of Segments and traces, the shapes of records and documents,
+//! and the replay.
+//!
+//! Nothing here opens a file: callers bring a [`Source`].
+
+pub mod diagnose;
+pub mod document;
+mod documents;
+pub mod facts;
+pub mod fold;
+pub mod json;
+pub mod scan;
+pub mod schema;
+pub mod shape;
+mod source;
+mod view;
+
+pub use facts::{Facts, ItemFact, Origin, Role};
+pub use fold::{Fold, Outline, Remark, Start};
+pub use json::Fault;
+pub use scan::{Format, Limits, Line, Scanned, Scanner, Tail, Verdict};
+pub use schema::{ItemKind, RecordKind};
+pub use source::Source;

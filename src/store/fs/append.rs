@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use rustix::fs::OFlags;
+
 use super::change::{OutFile, WriteDir};
 use super::failure::{failed, unknown};
 use crate::diag::{Code, Error, Result};
@@ -90,7 +92,7 @@ impl Appender {
     ) -> Result<Self> {
         let path = dir.path_of(name.as_ref());
         let file = dir
-            .open_to_append(name)
+            .open_existing(name, OFlags::RDWR | OFlags::APPEND)
             .map_err(|e| failed("open", &path, e))?;
         Self::over(file, keep)
     }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
@@ -139,10 +140,14 @@ impl<'g> WriteDir<'g> {
         Ok(OutFile { file, path })
     }
 
-    /// Opens a file that exists, for reading and for writing at its end.
-    pub(in crate::store) fn open_to_append(&self, name: impl AsRef<OsStr>) -> io::Result<OutFile> {
+    /// Opens a file that exists.
+    pub(in crate::store) fn open_existing(
+        &self,
+        name: impl AsRef<OsStr>,
+        flags: OFlags,
+    ) -> io::Result<OutFile> {
         let name = name.as_ref();
-        let file = self.dir.open(name, OFlags::RDWR | OFlags::APPEND)?;
+        let file = self.dir.open(name, flags)?;
         Ok(OutFile {
             file,
             path: self.path_of(name),
@@ -320,6 +325,19 @@ impl OutFile {
             Verdict::Go => (&self.file).write_all(bytes),
             Verdict::Short(len, error) => {
                 (&self.file).write_all(&bytes[..len])?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes all of `bytes` at an offset, as one step.
+    pub(in crate::store) fn put_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let verdict = fault::before(Step::Write, &self.path, bytes.len())?;
+        note!(power => power.content(&self.file));
+        match verdict {
+            Verdict::Go => self.file.write_all_at(bytes, offset),
+            Verdict::Short(len, error) => {
+                self.file.write_all_at(&bytes[..len], offset)?;
                 Err(error)
             }
         }

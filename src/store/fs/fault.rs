@@ -11,7 +11,7 @@
 //! such switch: its seam is empty.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What one step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,8 +88,9 @@ pub(super) use hook::{before, can_rename_without_replacing};
 #[cfg(debug_assertions)]
 mod hook {
     use super::super::power::{Loss, Power};
-    use super::{Path, PathBuf, Step, Verdict, io};
+    use super::{Path, Step, Verdict, io};
     use std::cell::RefCell;
+    use std::path::PathBuf;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 

@@ -636,7 +636,11 @@ fn the_model_of_power_takes_what_was_not_synced() {
         dir.rename("new".as_ref(), &dir, "newer".as_ref()).unwrap();
         dir.make_dir("more").unwrap().create("x").unwrap();
         replace(&dir.dir("moved").unwrap(), "kept", OLD).unwrap();
-        let mut kept = dir.dir("moved").unwrap().open_to_append("kept").unwrap();
+        let mut kept = dir
+            .dir("moved")
+            .unwrap()
+            .open_existing("kept", rustix::fs::OFlags::RDWR)
+            .unwrap();
         kept.put(NEW).unwrap();
         kept.set_len(2).unwrap();
     });

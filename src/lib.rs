@@ -7,5 +7,6 @@
 
 pub mod diag;
 pub mod layout;
+pub mod ops;
 pub mod record;
 pub mod store;

@@ -85,7 +85,7 @@ fn one_code_is_a_block_of_fields() {
     assert_eq!(fields[0], ("code", "session_mismatch"));
     assert_eq!(
         fields[2].1,
-        "a finding, an error; it also stops a command with status 3 that needs what is broken"
+        "a finding (error), and the error of a command that needs what is broken (status 3)"
     );
     let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
     assert_eq!(

@@ -95,20 +95,13 @@ impl Row for Entry {
 /// What a code is, in a sentence: a finding, an error, or both.
 fn role(code: Code) -> String {
     let info = code.info();
-    let finding = info.severity.map(|severity| match severity {
-        Severity::Error => "a finding, an error",
-        Severity::Warning => "a finding, a warning",
-        Severity::Info => "a finding, information only",
-    });
-    let error = info
-        .exit
-        .map(|exit| format!("stops a command with status {}", exit.status()));
-    match (finding, error) {
-        (Some(finding), Some(error)) => {
-            format!("{finding}; it also {error} that needs what is broken")
-        }
-        (Some(finding), None) => finding.to_owned(),
-        (None, Some(error)) => format!("an error; {error}"),
+    match (info.severity, info.exit.map(Exit::status)) {
+        (Some(severity), Some(status)) => format!(
+            "a finding ({severity}), and the error of a command that needs what is broken \
+             (status {status})"
+        ),
+        (Some(severity), None) => format!("a finding ({severity})"),
+        (None, Some(status)) => format!("the error of a command (status {status})"),
         (None, None) => String::new(),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use super::segment::{self, unreadable};
 use super::{Collector, Found, Options, Report, Run};
@@ -14,15 +13,9 @@ use crate::store::Dir;
 /// Verifies single Segment or trace files. A name that ends in `.trace.jsonl` is a trace; every
 /// other file is taken for a Segment, whatever its name.
 #[must_use]
-pub fn verify_files(
-    files: &[PathBuf],
-    options: &Options,
-    cancel: &AtomicBool,
-    progress: &dyn Progress,
-) -> Report {
+pub fn verify_files(files: &[PathBuf], options: &Options, progress: &dyn Progress) -> Report {
     let run = Run {
         options,
-        cancel,
         progress,
         version: CatalogVersion::V1,
         enough: false.into(),

@@ -179,7 +179,6 @@ impl Report {
 /// What all parts of a run share.
 struct Run<'a> {
     options: &'a Options,
-    cancel: &'a AtomicBool,
     progress: &'a dyn Progress,
     version: CatalogVersion,
     /// Set when enough was found.
@@ -189,7 +188,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Why to stop now, if there is a reason.
     fn stop(&self) -> Option<&'static str> {
-        if self.cancel.load(Ordering::Relaxed) {
+        if self.progress.interrupted() {
             Some("interrupted")
         } else if self.enough.load(Ordering::Relaxed) {
             Some("--max-findings was reached")
@@ -275,7 +274,7 @@ impl Collector<'_> {
         self.report.not_looked_at.dedup();
         self.report.summary.not_looked_at = self.report.not_looked_at.len() as u64;
         self.report.summary.quick = self.run.options.quick;
-        self.report.interrupted = self.run.cancel.load(Ordering::Relaxed);
+        self.report.interrupted = self.run.progress.interrupted();
         self.run.progress.finish();
         self.report
     }
@@ -288,7 +287,6 @@ impl Collector<'_> {
 pub fn verify(
     store: &Store,
     options: &Options,
-    cancel: &AtomicBool,
     progress: &dyn Progress,
 ) -> Result<Report> {
     let runtime = store.runtime();
@@ -298,7 +296,6 @@ pub fn verify(
     );
     let run = Run {
         options,
-        cancel,
         progress,
         version,
         enough: AtomicBool::new(false),

@@ -284,11 +284,7 @@ impl Collector<'_> {
 ///
 /// # Errors
 /// The store's folders can not be listed at all. What can not be read inside is a finding.
-pub fn verify(
-    store: &Store,
-    options: &Options,
-    progress: &dyn Progress,
-) -> Result<Report> {
+pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Result<Report> {
     let runtime = store.runtime();
     let version = runtime.good().map_or_else(
         || catalog::guess_version(store),

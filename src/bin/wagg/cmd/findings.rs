@@ -15,7 +15,9 @@ pub fn show(
     ui: &Ui,
 ) -> Result<()> {
     let data = matches!(ui.format(), Format::Json | Format::Ndjson);
-    let shown = findings.iter().filter(|f| data || ui.verbose() > 0 || f.severity != Severity::Info);
+    let shown = findings
+        .iter()
+        .filter(|f| data || ui.verbose() > 0 || f.severity != Severity::Info);
     if ui.format() == Format::Table && !list.ids && !list.null {
         return blocks(shown, ui);
     }

@@ -98,15 +98,28 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         quick: args.quick,
         digest: args.digest,
         jobs: args.jobs.unwrap_or(Options::default().jobs),
-        limits: Limits { max_line: args.max_line, ..Limits::default() },
+        limits: Limits {
+            max_line: args.max_line,
+            ..Limits::default()
+        },
         max_findings: args.max_findings,
-        deadline: args.max_duration.and_then(|d| Instant::now().checked_add(d)),
+        deadline: args
+            .max_duration
+            .and_then(|d| Instant::now().checked_add(d)),
         ignore: args.ignore.iter().copied().collect(),
-        baseline: args.baseline.as_deref().map(read_baseline).transpose()?.unwrap_or_default(),
+        baseline: args
+            .baseline
+            .as_deref()
+            .map(read_baseline)
+            .transpose()?
+            .unwrap_or_default(),
     };
     let report = if args.file.is_empty() {
         let store = store::find(ui)?;
-        let _lock = args.locked.then(|| store::lock_shared(&store, ui)).transpose()?;
+        let _lock = args
+            .locked
+            .then(|| store::lock_shared(&store, ui))
+            .transpose()?;
         let workers = store::workers(&store, &args.workers)?;
         verify::verify(&store, &Options { workers, ..options }, ui.progress())?
     } else {
@@ -131,7 +144,11 @@ pub fn show(report: &Report, list: &ListFlags, ui: &Ui) -> Result<()> {
         "wagg.verify/1",
         &report.findings,
         list,
-        &Shown { counts: &report.summary, not_looked_at: &report.not_looked_at, digests: &report.digests },
+        &Shown {
+            counts: &report.summary,
+            not_looked_at: &report.not_looked_at,
+            digests: &report.digests,
+        },
         ui,
     )?;
     tell(report, ui);
@@ -143,7 +160,10 @@ pub fn show(report: &Report, list: &ListFlags, ui: &Ui) -> Result<()> {
 struct Shown<'a> {
     #[serde(flatten)]
     counts: &'a Summary,
-    #[serde(rename = "not_looked_at_places", skip_serializing_if = "<[_]>::is_empty")]
+    #[serde(
+        rename = "not_looked_at_places",
+        skip_serializing_if = "<[_]>::is_empty"
+    )]
     not_looked_at: &'a [verify::NotLookedAt],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     digests: &'a [verify::Digest],
@@ -158,7 +178,11 @@ fn tell(report: &Report, ui: &Ui) {
         text::plural(s.segments, "Segment", "Segments"),
         text::plural(s.records, "record", "records"),
         text::size(s.bytes),
-        if s.quick { " (quick: first records and file ends only)" } else { "" },
+        if s.quick {
+            " (quick: first records and file ends only)"
+        } else {
+            ""
+        },
     );
     let counts = format!(
         "{}, {}, {} of information",
@@ -168,17 +192,27 @@ fn tell(report: &Report, ui: &Ui) {
     );
     ui.status(format!("looked at {looked}: {counts}"));
     if s.suppressed > 0 {
-        ui.status(format!("{} known before or ignored", text::plural(s.suppressed, "finding", "findings")));
+        ui.status(format!(
+            "{} known before or ignored",
+            text::plural(s.suppressed, "finding", "findings")
+        ));
     }
     if s.not_listed > 0 {
         ui.status(format!("{} more are counted and not listed", s.not_listed));
     }
     for place in report.not_looked_at.iter().take(5) {
-        let what = if place.path.is_empty() { "the store" } else { &place.path };
+        let what = if place.path.is_empty() {
+            "the store"
+        } else {
+            &place.path
+        };
         ui.warn(format!("not looked at: {what}: {}", place.reason));
     }
     if report.not_looked_at.len() > 5 {
-        ui.warn(format!("and {} more places were not looked at", report.not_looked_at.len() - 5));
+        ui.warn(format!(
+            "and {} more places were not looked at",
+            report.not_looked_at.len() - 5
+        ));
     }
     for victim in victims(&report.findings).iter().take(10) {
         ui.status(victim);
@@ -212,13 +246,24 @@ fn victims(findings: &[Finding]) -> Vec<String> {
         .take(10)
         .map(|(worker, errors, segments)| {
             let errors = text::plural(errors, "error", "errors");
-            let whose = worker.map_or_else(|| "the store itself".to_owned(), |id| format!("Worker {id}"));
+            let whose = worker.map_or_else(
+                || "the store itself".to_owned(),
+                |id| format!("Worker {id}"),
+            );
             match segments.len() {
                 0 => format!("concerned: {whose} ({errors})"),
                 n => {
-                    let names: Vec<String> = segments.iter().take(3).map(ToString::to_string).collect();
-                    let rest = if n > 3 { format!(" and {} more", n - 3) } else { String::new() };
-                    format!("concerned: {whose} ({errors}), Segment {}{rest}", names.join(", "))
+                    let names: Vec<String> =
+                        segments.iter().take(3).map(ToString::to_string).collect();
+                    let rest = if n > 3 {
+                        format!(" and {} more", n - 3)
+                    } else {
+                        String::new()
+                    };
+                    format!(
+                        "concerned: {whose} ({errors}), Segment {}{rest}",
+                        names.join(", ")
+                    )
                 }
             }
         })
@@ -257,9 +302,12 @@ struct KnownFinding {
 fn read_baseline(path: &std::path::Path) -> Result<BTreeSet<String>> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
     let known: Known = serde_json::from_slice(&bytes).map_err(|e| {
-        Error::new(Code::Usage, format!("{} is no JSON report of wagg verify", path.display()))
-            .caused_by(e)
-            .hint("make one with wagg verify --format json > FILE")
+        Error::new(
+            Code::Usage,
+            format!("{} is no JSON report of wagg verify", path.display()),
+        )
+        .caused_by(e)
+        .hint("make one with wagg verify --format json > FILE")
     })?;
     Ok(known
         .findings
@@ -282,7 +330,9 @@ pub fn parse_size(text: &str) -> std::result::Result<u64, String> {
         "t" | "tib" => 1_u64 << 40,
         other => return Err(format!("{other:?} is no unit; KiB, MiB, GiB and TiB are")),
     };
-    let n: u64 = digits.parse().map_err(|_| format!("{digits:?} is no whole number"))?;
+    let n: u64 = digits
+        .parse()
+        .map_err(|_| format!("{digits:?} is no whole number"))?;
     n.checked_mul(unit).ok_or_else(|| "too large".to_owned())
 }
 
@@ -296,8 +346,12 @@ pub fn parse_duration(text: &str) -> std::result::Result<Duration, String> {
         "d" => 86_400,
         other => return Err(format!("{other:?} is no unit; s, m, h and d are")),
     };
-    let n: u64 = digits.parse().map_err(|_| format!("{digits:?} is no whole number"))?;
-    n.checked_mul(unit).map(Duration::from_secs).ok_or_else(|| "too long".to_owned())
+    let n: u64 = digits
+        .parse()
+        .map_err(|_| format!("{digits:?} is no whole number"))?;
+    n.checked_mul(unit)
+        .map(Duration::from_secs)
+        .ok_or_else(|| "too long".to_owned())
 }
 
 impl Row for Finding {
@@ -328,6 +382,9 @@ impl Row for Finding {
     }
 
     fn id(&self) -> String {
-        self.subject.worker_id.map_or_else(|| self.locus.path.display().to_string(), |id| id.to_string())
+        self.subject.worker_id.map_or_else(
+            || self.locus.path.display().to_string(),
+            |id| id.to_string(),
+        )
     }
 }

@@ -428,12 +428,24 @@ impl Worker<'_> {
                 }
                 SegmentEntry::Alias { id, trace } => {
                     let what = if trace { "trace" } else { "Segment" };
-                    self.push(Finding::new(
+                    let finding = Finding::new(
                         Code::BadFileName,
-                        Subject { segment_id: Some(id), ..subject },
+                        Subject {
+                            segment_id: Some(id),
+                            ..subject
+                        },
                         Locus::file(&path),
-                        format!("the {what} {id} under another spelling of its id: a Runtime looks for the lower case form with hyphens and does not find it"),
-                    ));
+                        format!(
+                            "the {what} {id} under another spelling of its id: a Runtime looks for the lower case form with hyphens and does not find it"
+                        ),
+                    );
+                    // A trace is never looked for by a restore.
+                    let severity = if trace {
+                        Severity::Warning
+                    } else {
+                        Severity::Error
+                    };
+                    self.push(finding.with_severity(severity));
                     let format = if trace {
                         Format::Trace
                     } else {

@@ -416,6 +416,6 @@ pub fn empty_quarantine(wagg: &WriteDir<'_>, operation: OperationId) -> Result<(
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         moved => moved.map_err(|e| failed("remove", &path, e))?,
     }
-    sync_dir(&dir)?;
-    clear_leftover(&dir, temp)
+    clear_leftover(&dir, temp)?;
+    Ok(())
 }

@@ -98,8 +98,7 @@ fn copy_tree(from: &Path, to: &Path) {
 }
 
 /// C15, C16: the same request id acts once, whatever was killed when, and gives one receipt.
-fn exactly_once(fill: impl Fn(&Path), bound: &[String]) -> u64 {
-    let before = bound.len();
+fn exactly_once(fill: impl Fn(&Path), bound: &[String], before: usize) -> u64 {
     let first = std::cell::RefCell::new(None);
     crash_everywhere(
         |root| {
@@ -148,7 +147,7 @@ fn writes_index(store: &Path) -> bool {
 
 #[test]
 fn c15_exactly_once_in_a_new_store() {
-    assert!(exactly_once(|_| (), &[]) > 10);
+    assert!(exactly_once(|_| (), &[], 0) > 10);
 }
 
 #[test]
@@ -167,14 +166,39 @@ fn c15_exactly_once_when_the_index_is_written() {
         more(&mut bound);
     }
     assert!(writes_index(temp.path()));
-    exactly_once(|root| copy_tree(temp.path(), root), &bound);
+    exactly_once(|root| copy_tree(temp.path(), root), &bound, bound.len());
     // And again where there is an index already, which is written in place.
     more(&mut bound);
     assert!(temp.path().join(".wagg").join(INDEX).exists());
     while !writes_index(temp.path()) {
         more(&mut bound);
     }
-    exactly_once(|root| copy_tree(temp.path(), root), &bound);
+    exactly_once(|root| copy_tree(temp.path(), root), &bound, bound.len());
+}
+
+/// C16: whoever settles the intent of a dead process may die as well, anywhere.
+#[test]
+fn c16_settling_survives_every_crash() {
+    let temp = tempfile::tempdir().unwrap();
+    make_store(temp.path());
+    operate(temp.path(), Some("first")).unwrap();
+    let count = Fault::new(Plan::Count);
+    count.run(|| operate(temp.path(), None)).unwrap();
+    let at = |step| {
+        let of_worker =
+            |(s, path): &(Step, std::path::PathBuf)| *s == step && path.starts_with("workers/7");
+        count.trail().iter().position(of_worker).unwrap() as u64 + 1
+    };
+    // Killed after its temporary file was made, and after its commit point.
+    for (step, made) in [(at(Step::Write), 0), (at(Step::SyncDir), 1)] {
+        let dead = tempfile::tempdir().unwrap();
+        copy_tree(temp.path(), dead.path());
+        let fault = Fault::new(Plan::Die(step));
+        fault.run(|| operate(dead.path(), None)).unwrap_err();
+        assert_eq!(effects(dead.path()), (2 + made, 1 - made));
+        let bound = ["first".to_owned()];
+        exactly_once(|root| copy_tree(dead.path(), root), &bound, 2 + made);
+    }
 }
 
 /// C14: one sync to begin, one to end with a request id, none without.

@@ -174,6 +174,18 @@ impl Appender {
         Ok(self.committed)
     }
 
+    /// Makes durable what was there before, whoever wrote it. One sync.
+    pub(in crate::store) fn sync(&self) -> Result<()> {
+        self.file
+            .sync_data()
+            .map_err(|e| unknown("sync", self.file.path(), e))
+    }
+
+    /// Leaves what was written as it is, without a sync: it may be lost, and that is all right.
+    pub(in crate::store) fn leave(mut self) {
+        self.committed += std::mem::take(&mut self.written);
+    }
+
     /// Takes back what was written and not committed.
     ///
     /// # Errors

@@ -1,0 +1,3 @@
+//! WHICH change or answer is wanted: one file per operation, free of any UI.
+
+pub mod verify;

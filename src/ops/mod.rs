@@ -1,3 +1,5 @@
 //! WHICH change or answer is wanted: one file per operation, free of any UI.
 
+pub mod read;
+pub mod resolve;
 pub mod verify;

@@ -1,0 +1,26 @@
+//! What the tests of the command line share.
+
+pub mod env;
+pub mod schema;
+pub mod tree;
+
+#[allow(unused_imports, reason = "for helpers that take one")]
+pub use env::{Output, TestEnv};
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the source.
+pub fn source() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file below a folder with this ending, sorted.
+pub fn files_below(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = walkdir::WalkDir::new(dir)
+        .into_iter()
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.is_file() && path.to_string_lossy().ends_with(ending))
+        .collect();
+    all.sort();
+    all
+}

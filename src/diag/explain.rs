@@ -507,7 +507,7 @@ impl Code {
                 remedy: "wagg op show OP tells what it did. What can be done instead is a new operation, not an undo.",
             },
             Self::Interrupted => Text {
-                cause: "SIGINT or SIGTERM came. The command stopped at the next safe point and said what was done and what was not.",
+                cause: "SIGINT came. The command stopped at the next safe point and said what was done and what was not.",
                 example: "Ctrl-C during wagg migrate.",
                 remedy: "Give the same command again: what was done is found done.",
             },

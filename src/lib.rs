@@ -10,5 +10,6 @@
 
 pub mod diag;
 pub mod layout;
+pub mod ops;
 pub mod record;
 pub mod store;

@@ -1,0 +1,4 @@
+//! WHICH change or answer is wanted: one file per operation, free of any UI.
+
+pub mod legacy;
+pub mod ownership;

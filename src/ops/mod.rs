@@ -1,4 +1,5 @@
 //! WHICH change or answer is wanted: one file per operation, free of any UI.
 
 pub mod legacy;
+pub mod orphans;
 pub mod ownership;

@@ -3,3 +3,6 @@
 pub mod read;
 pub mod resolve;
 pub mod verify;
+pub mod legacy;
+pub mod orphans;
+pub mod ownership;

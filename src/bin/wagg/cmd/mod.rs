@@ -4,13 +4,12 @@ mod completions;
 mod explain;
 mod findings;
 mod man;
+mod orphans;
 mod store;
 mod verify;
-mod orphans;
 
 use clap::Subcommand;
-use wagg::diag::{Exit, IoContext, Result};
-use wagg::store::{Store, Wanted};
+use wagg::diag::{Exit, Result};
 
 use crate::ui::Ui;
 
@@ -35,13 +34,4 @@ impl Command {
             Self::Orphans(args) => orphans::run(args, ui),
         }
     }
-}
-
-/// Opens the store that was named, else the nearest one upwards from here.
-fn open_store(ui: &Ui) -> Result<Store> {
-    let wanted = match ui.store() {
-        Some(path) => Wanted::Named(path.to_owned()),
-        None => Wanted::Upwards(std::env::current_dir().io("find", ".")?),
-    };
-    Store::find(&wanted)
 }

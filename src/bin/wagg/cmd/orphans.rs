@@ -7,7 +7,6 @@ use wagg::diag::{Code, Exit, Finding, Result, Severity, shell};
 use wagg::ops::legacy::Roots;
 use wagg::ops::orphans::{Item, Options, Report, orphans};
 
-use super::open_store;
 use crate::ui::{Cell, Column, Format, Group, ListFlags, Row, Ui, text};
 
 /// List what nobody owns and what is claimed twice, in the store and in legacy roots
@@ -35,7 +34,7 @@ pub struct Args {
 
 /// Prints the answer.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = open_store(ui)?;
+    let store = super::store::find(ui)?;
     let roots = match (args.sessions, args.metadata) {
         (Some(sessions), Some(metadata)) => Some(Roots { sessions, metadata }),
         _ => None,

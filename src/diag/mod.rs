@@ -8,6 +8,7 @@ mod error;
 mod explain;
 mod finding;
 mod locus;
+mod plural;
 mod progress;
 
 pub use codes::{Code, CodeInfo, Exit, RepairClass, Severity};
@@ -15,4 +16,5 @@ pub use error::{Effects, Error, IoContext, Result};
 pub use explain::Text;
 pub use finding::{Finding, Subject};
 pub use locus::Locus;
+pub use plural::plural;
 pub use progress::{NoProgress, Progress};

@@ -12,3 +12,4 @@ mod layers;
 mod output;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
+mod verify;

@@ -3,3 +3,4 @@
 pub mod legacy;
 pub mod orphans;
 pub mod ownership;
+pub mod verify;

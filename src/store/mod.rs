@@ -3,12 +3,20 @@
 
 mod document;
 pub mod fs;
+mod holder;
+mod lock;
+#[cfg(test)]
+mod lock_tests;
 mod probe;
 mod root;
 mod worker;
 
 pub use document::{Document, read_bytes, read_document, read_whole};
-pub use fs::{Dir, Entry, EntryKind, FileStat, wrong_kind};
+pub use fs::{Dir, Entry, EntryKind, FileStat, WriteDir, wrong_kind};
+pub use holder::{Held, Holder, LockState, host, lives, lock_states};
+pub use lock::{
+    Guard, LockRequest, Locks, ReadLock, StoreGuard, Waiting, WorkerGuard, lock_for_reading,
+};
 pub use probe::{Answer, probe};
 pub use root::{Store, Wanted};
 pub use worker::{

@@ -6,6 +6,7 @@
 mod cli;
 mod cmd;
 mod env;
+mod report;
 #[allow(
     dead_code,
     reason = "a kit for commands; not each part is used by one at any time"

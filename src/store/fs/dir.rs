@@ -244,6 +244,11 @@ impl Dir {
             target.into_bytes(),
         )))
     }
+
+    /// The handle itself.
+    pub(super) fn handle(&self) -> &File {
+        &self.handle
+    }
 }
 
 impl AsFd for Dir {

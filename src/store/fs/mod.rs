@@ -1,7 +1,28 @@
-//! Files and folders below one root: reading here, and writing in the ways that survive a crash.
+//! Files and folders below one root: reading, and writing in the ways that survive a crash.
 
+mod append;
+mod atomic;
+mod change;
 mod dir;
 mod entry;
+mod failure;
+pub mod fault;
+mod place;
+#[cfg(debug_assertions)]
+mod power;
+mod staged;
+#[cfg(test)]
+mod tests;
 
+pub use append::{Appender, TornTail, append, committed_len};
+pub use atomic::{TempFile, create_new_via, replace, replace_via};
+pub use change::{OutFile, WriteDir};
 pub use dir::{Dir, stat_of};
 pub use entry::{Entry, EntryKind, FileStat, WrongKind, wrong_kind};
+pub use failure::{exists, failed, unknown};
+pub use place::{
+    clear_leftover, ensure_dirs, move_aside, session_staging_name, sync_dir, temp_name,
+};
+#[cfg(debug_assertions)]
+pub use power::Loss;
+pub use staged::{StagedDir, SyncFs, Synced};

@@ -6,6 +6,7 @@
     reason = "what a test writes is no store of anybody's, and a test that can not go on panics"
 )]
 
+mod cases;
 mod docs;
 mod errors;
 mod layers;

@@ -7,7 +7,4 @@ pub mod ownership;
 pub mod read;
 pub mod resolve;
 pub mod run;
-pub mod legacy;
-pub mod orphans;
-pub mod ownership;
 pub mod verify;

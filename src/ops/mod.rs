@@ -2,4 +2,8 @@
 
 pub mod read;
 pub mod resolve;
+pub mod run;
+pub mod segment;
+pub mod show;
 pub mod verify;
+pub mod worker;

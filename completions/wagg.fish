@@ -39,6 +39,7 @@ complete -c wagg -n "__fish_wagg_needs_command" -s V -l version -d 'Print versio
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "explain" -d 'Explain a code: how it comes about, what it looks like, what to do'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "completions" -d 'Print the completion script for a shell'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "man" -d 'Print the manual, or write its pages into a folder'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "orphans" -d 'List what nobody owns and what is claimed twice, in the store and in legacy roots'
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -76,3 +77,18 @@ never\t'Not at all'"
 complete -c wagg -n "__fish_wagg_using_subcommand man" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand man" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l sessions -d 'The legacy Session root: one folder a Session' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l metadata -d 'The legacy metadata root: one folder a Worker name' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -9,6 +9,7 @@ mod explain;
 mod finding;
 mod locus;
 mod progress;
+mod shell;
 
 pub use codes::{Code, CodeInfo, Exit, RepairClass, Severity};
 pub use error::{Effects, Error, IoContext, Result};
@@ -16,3 +17,4 @@ pub use explain::Text;
 pub use finding::{Finding, Subject};
 pub use locus::Locus;
 pub use progress::{NoProgress, Progress};
+pub use shell::shell;

@@ -9,6 +9,7 @@
 mod docs;
 mod errors;
 mod layers;
+mod orphans;
 mod output;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;

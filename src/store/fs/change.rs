@@ -166,6 +166,11 @@ impl<'g> WriteDir<'g> {
         Ok(rustix::fs::renameat(&self.dir, from, to_dir, to)?)
     }
 
+    /// Gives something in this folder a temporary name, to be removed under it.
+    pub(in crate::store) fn rename_out(&self, name: &OsStr, temp: &OsStr) -> io::Result<()> {
+        self.rename(name, self, temp)
+    }
+
     /// Renames unless something has the new name. None if this file system can not do that.
     pub(super) fn rename_no_replace(
         &self,
@@ -320,7 +325,7 @@ impl OutFile {
     /// What the system says; a part may have been written.
     pub fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         let verdict = fault::before(Step::Write, &self.path, bytes.len())?;
-        note!(power => power.content(&self.file));
+        note!(power => power.write(&self.file, &self.path, None, bytes));
         match verdict {
             Verdict::Go => (&self.file).write_all(bytes),
             Verdict::Short(len, error) => {
@@ -333,7 +338,7 @@ impl OutFile {
     /// Writes all of `bytes` at an offset, as one step.
     pub(in crate::store) fn put_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let verdict = fault::before(Step::Write, &self.path, bytes.len())?;
-        note!(power => power.content(&self.file));
+        note!(power => power.write(&self.file, &self.path, Some(offset), bytes));
         match verdict {
             Verdict::Go => self.file.write_all_at(bytes, offset),
             Verdict::Short(len, error) => {
@@ -346,7 +351,7 @@ impl OutFile {
     /// Sets the length.
     pub(in crate::store) fn set_len(&self, len: u64) -> io::Result<()> {
         step(Step::Truncate, &self.path)?;
-        note!(power => power.content(&self.file));
+        note!(power => power.content(&self.file, &self.path));
         self.file.set_len(len)
     }
 

@@ -339,13 +339,14 @@ mod hook {
 
     impl Crash {
         /// Every way.
-        pub const ALL: [Self; 7] = [
+        pub const ALL: [Self; 8] = [
             Self::Process,
             Self::ProcessTorn,
             Self::Power(Loss::All),
             Self::Power(Loss::Data),
             Self::Power(Loss::Zeroed),
             Self::Power(Loss::Half),
+            Self::Power(Loss::Reordered),
             Self::Power(Loss::Names),
         ];
     }

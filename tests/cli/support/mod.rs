@@ -1,11 +1,18 @@
 //! What the tests of the command line share.
 
+pub mod damage;
 pub mod env;
+pub mod log;
 pub mod schema;
+pub mod store;
 pub mod tree;
 
 #[allow(unused_imports, reason = "for helpers that take one")]
 pub use env::{Output, TestEnv};
+#[allow(unused_imports, reason = "for helpers that take one")]
+pub use log::Log;
+#[allow(unused_imports, reason = "for helpers that take one")]
+pub use store::{Legacy, TestStore, TestWorker};
 
 use std::path::{Path, PathBuf};
 

@@ -12,7 +12,11 @@ pub fn tree(root: &Path) -> Vec<String> {
     let mut all: Vec<String> = walkdir::WalkDir::new(root)
         .into_iter()
         .map(|entry| {
-            let entry = entry.unwrap();
+            let entry = match entry {
+                Ok(entry) => entry,
+                // a folder that this user may not list
+                Err(e) => return format!("{} closed", e.path().unwrap().display()),
+            };
             let meta = entry.path().symlink_metadata().unwrap();
             let kind = meta.file_type();
             let (kind, what) = if kind.is_symlink() {
@@ -24,6 +28,8 @@ pub fn tree(root: &Path) -> Vec<String> {
                 ("file", digest(entry.path()))
             } else if kind.is_socket() {
                 ("socket", String::new())
+            } else if kind.is_fifo() {
+                ("fifo", String::new())
             } else {
                 ("other", String::new())
             };
@@ -40,6 +46,28 @@ pub fn tree(root: &Path) -> Vec<String> {
         .collect();
     all.sort();
     all
+}
+
+/// Insists that two lists are the same, and names what is not.
+#[track_caller]
+pub fn assert_same(before: &[String], after: &[String], what: &str) {
+    let gone: Vec<_> = before.iter().filter(|line| !after.contains(line)).collect();
+    let new: Vec<_> = after.iter().filter(|line| !before.contains(line)).collect();
+    assert!(
+        gone.is_empty() && new.is_empty(),
+        "{what} changed the tree\nbefore: {gone:#?}\nafter: {new:#?}"
+    );
+}
+
+/// Runs something and insists that nothing below these folders changed.
+#[track_caller]
+pub fn unchanged<T>(roots: &[&Path], what: &str, run: impl FnOnce() -> T) -> T {
+    let before: Vec<_> = roots.iter().map(|root| tree(root)).collect();
+    let result = run();
+    for (root, before) in roots.iter().zip(&before) {
+        assert_same(before, &tree(root), what);
+    }
+    result
 }
 
 /// The SHA-256 of a file, in hexadecimal; `unreadable` where the right is lacking.

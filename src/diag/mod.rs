@@ -5,12 +5,16 @@
 
 pub mod codes;
 mod error;
+mod explain;
 mod finding;
 mod locus;
 mod progress;
+mod shell;
 
 pub use codes::{Code, CodeInfo, Exit, RepairClass, Severity};
 pub use error::{Effects, Error, IoContext, Result};
+pub use explain::Text;
 pub use finding::{Finding, Subject};
 pub use locus::Locus;
 pub use progress::{NoProgress, Progress};
+pub use shell::shell;

@@ -1,4 +1,5 @@
-//! How long work says how far it is. Operations see this trait and nothing of a terminal.
+//! How long work says how far it is, and hears that it should stop. Operations see this trait and
+//! nothing of a terminal or a signal.
 
 /// Takes what long work reports of itself. Calls are cheap and may come from many threads.
 pub trait Progress: Sync {
@@ -10,9 +11,14 @@ pub trait Progress: Sync {
     fn message(&self, text: &str);
     /// Ends the piece of work.
     fn finish(&self);
+    /// Whether a person asked to stop (SIGINT). Work that takes long asks between two items, keeps
+    /// what is committed, and ends with what it did and what it did not.
+    fn interrupted(&self) -> bool {
+        false
+    }
 }
 
-/// Tells nobody.
+/// Tells nobody, and is never interrupted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoProgress;
 

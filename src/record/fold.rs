@@ -139,6 +139,7 @@ pub struct Fold {
     noncanonical: Tally,
     noncanonical_text: String,
     run_open: Option<u64>,
+    partial: bool,
 }
 
 /// The first of many, and how many.
@@ -185,6 +186,7 @@ impl Fold {
             noncanonical: Tally::default(),
             noncanonical_text: String::new(),
             run_open: None,
+            partial: false,
         }
     }
 
@@ -238,6 +240,26 @@ impl Fold {
             }
             Verdict::Record(facts) => self.record(line, facts),
         }
+    }
+
+    /// Takes the next line of a trace, whose records are only counted.
+    pub fn push_trace(&mut self, line: &Line<'_>) {
+        if matches!(line.verdict, Verdict::Record(_)) {
+            if line.crlf {
+                self.crlf.see(line.number, line.offset);
+            }
+            self.outline.records += 1;
+        } else {
+            self.push(line);
+        }
+    }
+
+    /// Says that the lines between the last one and the end are not shown: what is judged over
+    /// the whole file is then left out.
+    pub fn skip_to_end(&mut self) {
+        self.partial = true;
+        self.open.clear();
+        self.run_open = None;
     }
 
     fn remark_line(&mut self, code: Code, line: &Line<'_>, message: String, length: Option<u64>) {
@@ -457,7 +479,7 @@ impl Fold {
                 message,
             });
         }
-        if self.outline.records == 0 && self.outline.bad_lines == 0 {
+        if self.outline.records == 0 && self.outline.bad_lines == 0 && scanned.tail.is_none() {
             self.remarks.push(Remark {
                 code: Code::EmptySegment,
                 line: None,
@@ -634,7 +656,12 @@ impl Fold {
                 tail.length
             )
         };
-        let before = if self.outline.bad_lines == 0 {
+        if self.partial {
+            return what;
+        }
+        let before = if self.outline.records == 0 && self.outline.bad_lines == 0 {
+            "no record before it is committed".to_owned()
+        } else if self.outline.bad_lines == 0 {
             format!(
                 "the {} before it are committed and whole",
                 records(self.outline.records)

@@ -1,9 +1,12 @@
 //! `wagg`: parse, dispatch, exit.
 
+// what a test writes is no store of anybody's
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod cli;
 mod cmd;
-#[allow(dead_code, reason = "the manual lists them")]
 mod env;
+mod report;
 #[allow(
     dead_code,
     reason = "a kit for commands; not each part is used by one at any time"

@@ -102,6 +102,19 @@ pub fn move_aside(
     sync_dir(from_dir)
 }
 
+/// Removes a file that is no history, such as the socket of a run that ended; one that is not there
+/// is fine. Not durable before the folder is synced.
+///
+/// # Errors
+/// What the system says.
+pub fn remove(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
+    let path = dir.path_of(name.as_ref());
+    match dir.remove_file(name) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("remove", &path, e)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes the names in a folder durable.
 ///
 /// # Errors

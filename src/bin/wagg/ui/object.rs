@@ -8,7 +8,10 @@ use wagg::diag::Result;
 use super::color::Style;
 use super::list::{Row, write_fields};
 use super::table::{self, Cell};
-use super::{Format, Ui, sanitize};
+use super::{Format, Ui, sanitize, text};
+
+/// A value needs so many columns beside its name.
+const ROOM: usize = 24;
 
 #[derive(Serialize)]
 struct Document<'a, T: Serialize> {
@@ -75,22 +78,26 @@ impl Block {
 
     fn write_table(&self, out: &mut dyn Write, width: Option<u16>, color: bool) -> io::Result<()> {
         let keys = self.parts.iter().filter_map(|part| match part {
-            Part::Field(name, _) => Some(name.chars().count()),
+            Part::Field(name, _) => Some(text::columns(name)),
             _ => None,
         });
-        let indent = keys.max().unwrap_or(0) + 2;
+        let keys = keys.max().unwrap_or(0);
+        // on a very narrow terminal a value stands below its name
+        let below = width.is_some_and(|width| usize::from(width) < keys + 2 + ROOM);
+        let indent = if below { 2 } else { keys + 2 };
         for (index, part) in self.parts.iter().enumerate() {
             match part {
                 Part::Field(name, value) => {
-                    let pad = " ".repeat(indent - name.chars().count());
-                    let name = Style::Bold.paint(&sanitize::terminal(name), color);
-                    let lines = wrap(&value.shown(), width, indent);
-                    write!(out, "{name}{pad}")?;
-                    for (index, line) in lines.iter().enumerate() {
-                        if index > 0 {
-                            write!(out, "{}", " ".repeat(indent))?;
-                        }
-                        writeln!(out, "{}", value.paint(line, color))?;
+                    let head = Style::Bold.paint(&sanitize::terminal(name), color);
+                    write!(out, "{head}")?;
+                    let mut pad = indent.saturating_sub(text::columns(name));
+                    if below {
+                        writeln!(out)?;
+                        pad = indent;
+                    }
+                    for line in text::wrap(&value.shown(), width, indent) {
+                        writeln!(out, "{:pad$}{}", "", value.paint(&line, color))?;
+                        pad = indent;
                     }
                 }
                 Part::Heading(text) => {
@@ -104,7 +111,7 @@ impl Block {
                     )?;
                 }
                 Part::Text(text) => {
-                    for line in wrap(&sanitize::terminal(text), width, 0) {
+                    for line in text::wrap(&sanitize::terminal(text), width, 0) {
                         writeln!(out, "{line}")?;
                     }
                 }
@@ -135,32 +142,6 @@ impl Block {
         }
         Ok(())
     }
-}
-
-/// Breaks text at blanks so that it fits `width` less `indent`; a longer word stands alone.
-fn wrap(text: &str, width: Option<u16>, indent: usize) -> Vec<String> {
-    let room = match width {
-        Some(width) => usize::from(width).saturating_sub(indent).max(20),
-        None => return vec![text.to_owned()],
-    };
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in text.split(' ') {
-        let long = word.chars().count();
-        if used > 0 && used + 1 + long > room {
-            lines.push(String::new());
-            used = 0;
-        }
-        if let Some(line) = lines.last_mut() {
-            if used > 0 {
-                line.push(' ');
-                used += 1;
-            }
-            line.push_str(word);
-            used += long;
-        }
-    }
-    lines
 }
 
 impl Ui {
@@ -227,17 +208,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrapping_keeps_words_whole() {
-        assert_eq!(wrap("a b", None, 4), ["a b"]);
-        assert_eq!(
-            wrap("one two three four five six", Some(24), 4),
-            ["one two three four", "five six"]
-        );
-        let long = "x".repeat(40);
-        assert_eq!(wrap(&format!("a {long}"), Some(24), 0), ["a", &long]);
-    }
-
-    #[test]
     fn fields_line_up_and_become_rows_in_a_pipe() {
         let mut block = Block::default();
         block
@@ -249,6 +219,12 @@ mod tests {
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "worker  7\nid      2.0 KiB\n\nmore\n"
+        );
+        let mut out = Vec::new();
+        block.write_table(&mut out, Some(20), false).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "worker\n  7\nid\n  2.0 KiB\n\nmore\n"
         );
         let mut out = Vec::new();
         block.write_plain(&mut out).unwrap();

@@ -1,10 +1,13 @@
-//! The progress bar of long work; the one file that names `indicatif`.
+//! The progress bar of long work, and SIGINT; the one file that names `indicatif` and
+//! `signal_hook`.
 
+use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use wagg::diag::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
+use wagg::diag::{Exit, Progress};
 
 use super::{Ui, sanitize, text};
 
@@ -20,6 +23,8 @@ pub struct Bar {
     bar: ProgressBar,
     wanted: bool,
     shown: AtomicBool,
+    armed: AtomicBool,
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Bar {
@@ -29,7 +34,25 @@ impl Bar {
             bar: ProgressBar::hidden(),
             wanted,
             shown: AtomicBool::new(false),
+            armed: AtomicBool::new(false),
+            interrupted: Arc::default(),
         }
+    }
+
+    /// Lets the first SIGINT set a flag and the second end the process at once, as it would have
+    /// without. Nothing is lost by that: the store obeys the same rules as after a kill.
+    fn arm(&self) {
+        use signal_hook::{consts::SIGINT, flag};
+        if self.armed.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let status = i32::from(Exit::Interrupted.status());
+        // the order matters: the flag that ends the process is looked at before it is set
+        let set =
+            flag::register_conditional_shutdown(SIGINT, status, Arc::clone(&self.interrupted))
+                .and_then(|_| flag::register(SIGINT, Arc::clone(&self.interrupted)));
+        // without a handler SIGINT ends the process, which is no worse than before
+        drop(set);
     }
 
     /// Takes the bar from the terminal while `f` writes to it.
@@ -48,8 +71,68 @@ impl Bar {
             && !self.shown.swap(true, Ordering::Relaxed)
         {
             self.bar
-                .set_draw_target(ProgressDrawTarget::stderr_with_hz(PER_SECOND));
+                .set_draw_target(ProgressDrawTarget::term_like_with_hz(
+                    Box::new(Stderr),
+                    PER_SECOND,
+                ));
         }
+    }
+}
+
+/// The terminal of stderr, a few columns narrower than it is: a bar that reaches its edge would be
+/// pushed to the next line by the `^C` that the terminal echoes, and stay there.
+#[derive(Debug)]
+struct Stderr;
+
+impl Stderr {
+    fn put(text: &str) -> io::Result<()> {
+        io::stderr().lock().write_all(text.as_bytes())
+    }
+
+    fn go(n: usize, direction: char) -> io::Result<()> {
+        match n {
+            0 => Ok(()),
+            n => Self::put(&format!("\x1b[{n}{direction}")),
+        }
+    }
+}
+
+impl TermLike for Stderr {
+    fn width(&self) -> u16 {
+        let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(80, |size| size.ws_col);
+        columns.saturating_sub(4).max(1)
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        Self::go(n, 'A')
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        Self::go(n, 'B')
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        Self::go(n, 'C')
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        Self::go(n, 'D')
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        Self::put(&format!("{text}\n"))
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        Self::put(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        Self::put("\r\x1b[2K")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        io::stderr().lock().flush()
     }
 }
 
@@ -80,14 +163,18 @@ impl Progress for Bar {
         self.bar.set_draw_target(ProgressDrawTarget::hidden());
         self.shown.store(false, Ordering::Relaxed);
     }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
 }
 
 /// Without colour, so that `NO_COLOR` needs no second style.
 fn style(has_end: bool) -> ProgressStyle {
     let template = if has_end {
-        "{wide_msg} [{bar:24}] {done} of {all}, {rate}/s, {eta} left"
+        "[{bar:20}] {done} of {all}, {rate}/s, {eta} left  {wide_msg}"
     } else {
-        "{spinner} {wide_msg} {done}, {rate}/s"
+        "{spinner} {done}, {rate}/s  {wide_msg}"
     };
     let size = |get: fn(&ProgressState) -> u64| {
         move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
@@ -104,8 +191,35 @@ fn style(has_end: bool) -> ProgressStyle {
 }
 
 impl Ui {
-    /// What long work reports its progress to; says nothing where no bar is wanted.
+    /// What long work reports its progress to; shows nothing where no bar is wanted.
+    ///
+    /// From here on SIGINT does not end the process but sets [`Progress::interrupted`], so this is
+    /// for work that asks for it. A second SIGINT ends the process.
     pub fn progress(&self) -> &dyn Progress {
+        self.bar.arm();
         &self.bar
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sigint_is_heard_and_ends_nothing() {
+        let bar = Bar::new(false);
+        bar.arm();
+        assert!(!bar.interrupted());
+        signal_hook::low_level::raise(signal_hook::consts::SIGINT).unwrap();
+        assert!(bar.interrupted());
+    }
+
+    #[test]
+    fn short_work_shows_nothing() {
+        let bar = Bar::new(true);
+        bar.start(Some(10));
+        bar.add(10);
+        assert!(!bar.shown.load(Ordering::Relaxed));
+        bar.finish();
     }
 }

@@ -159,6 +159,8 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], width: Option<u16>, color:
         }));
     if color {
         table.enforce_styling();
+        // blanks at the end of a line are cut off, which styled ones would not be
+        table.style_text_only();
     } else {
         table.force_no_tty();
     }
@@ -172,7 +174,7 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], width: Option<u16>, color:
             sum.saturating_add(if c.wraps { (*w).min(TEXT_FLOOR) } else { *w })
         });
         if least > width {
-            return blocks(columns, rows, color);
+            return blocks(columns, rows, width, color);
         }
         let full = widths.iter().fold(gaps, |sum, w| sum.saturating_add(*w));
         if full > width {
@@ -219,7 +221,7 @@ fn styled(cell: &Cell) -> TableCell {
 }
 
 /// One block a row, `name: value` a line, for a terminal too narrow for the table.
-fn blocks(columns: &[Column], rows: &[Vec<Cell>], color: bool) -> String {
+fn blocks(columns: &[Column], rows: &[Vec<Cell>], width: u16, color: bool) -> String {
     let mut out = String::new();
     for (index, row) in rows.iter().enumerate() {
         if index > 0 {
@@ -227,10 +229,20 @@ fn blocks(columns: &[Column], rows: &[Vec<Cell>], color: bool) -> String {
         }
         for (column, cell) in columns.iter().zip(row) {
             let name = column.name.replace('_', " ");
-            out.push_str(&Style::Bold.paint(&format!("{name}:"), color));
-            out.push(' ');
-            out.push_str(&cell.paint(&cell.shown(), color));
-            out.push('\n');
+            let whole = format!("{name}: {}", cell.shown());
+            for (index, line) in text::wrap(&whole, Some(width), 2).iter().enumerate() {
+                match line.strip_prefix(&format!("{name}:")) {
+                    Some(rest) if index == 0 => {
+                        out.push_str(&Style::Bold.paint(&format!("{name}:"), color));
+                        out.push_str(&cell.paint(rest, color));
+                    }
+                    _ => {
+                        out.push_str("  ");
+                        out.push_str(&cell.paint(line, color));
+                    }
+                }
+                out.push('\n');
+            }
         }
     }
     out
@@ -282,7 +294,7 @@ mod tests {
     fn a_very_narrow_one_gets_blocks() {
         let text = render(&COLUMNS, &rows(), Some(20), false);
         assert!(
-            text.starts_with("worker: 7\nsize: 1.5 KiB\nmessage: the quick"),
+            text.starts_with("worker: 7\nsize: 1.5 KiB\nmessage: the quick\n  brown fox jumps\n"),
             "{text}"
         );
         assert!(text.contains("\n\nworker: 12\n"), "{text}");

@@ -20,6 +20,41 @@ pub fn size(bytes: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
+/// Prose is not spread wider than this, however wide the terminal is.
+const PROSE: usize = 100;
+
+/// How many columns of a terminal a text takes.
+pub fn columns(text: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(text)
+}
+
+/// Breaks text at blanks so that each line fits a terminal of `width` columns behind an indent;
+/// a longer word stands alone. Nothing is broken where there is no width.
+pub fn wrap(text: &str, width: Option<u16>, indent: usize) -> Vec<String> {
+    let Some(width) = width else {
+        return vec![text.to_owned()];
+    };
+    let room = usize::from(width).min(PROSE).saturating_sub(indent).max(1);
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let wide = columns(word);
+        if used > 0 && used + 1 + wide > room {
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if used > 0 {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += wide;
+        }
+    }
+    lines
+}
+
 /// A count with its noun: `1 worker`, `3 workers`.
 pub fn plural(count: u64, one: &str, many: &str) -> String {
     if count == 1 {
@@ -66,6 +101,21 @@ mod tests {
         ] {
             assert_eq!(size(bytes), text, "{bytes}");
         }
+    }
+
+    #[test]
+    fn wrapping_keeps_words_whole_and_counts_columns() {
+        assert_eq!(wrap("a b", None, 4), ["a b"]);
+        assert_eq!(
+            wrap("one two three four five six", Some(24), 4),
+            ["one two three four", "five six"]
+        );
+        let long = "x".repeat(40);
+        assert_eq!(wrap(&format!("a {long}"), Some(24), 0), ["a", &long]);
+        assert_eq!(wrap("日本 日本 日本", Some(10), 0), ["日本 日本", "日本"]);
+        let prose = "word ".repeat(60);
+        let lines = wrap(prose.trim_end(), Some(300), 0);
+        assert!(lines.iter().all(|line| line.len() <= 100), "{lines:?}");
     }
 
     #[test]

@@ -1,0 +1,94 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_wagg_global_optspecs
+    string join \n store= format= color= q/quiet v/verbose h/help V/version
+end
+
+function __fish_wagg_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_wagg_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_wagg_using_subcommand
+    set -l cmd (__fish_wagg_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c wagg -n "__fish_wagg_needs_command" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_needs_command" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_needs_command" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_needs_command" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_needs_command" -s V -l version -d 'Print version'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "explain" -d 'Explain a code: how it comes about, what it looks like, what to do'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "completions" -d 'Print the completion script for a shell'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "man" -d 'Print the manual, or write its pages into a folder'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "orphans" -d 'List what nobody owns and what is claimed twice, in the store and in legacy roots'
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -l all -d 'List every code'
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -l markdown -d 'Print docs/codes.md'
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand completions" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand completions" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand completions" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand completions" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand man" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand man" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand man" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand man" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l sessions -d 'The legacy Session root: one folder a Session' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l metadata -d 'The legacy metadata root: one folder a Worker name' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -1,0 +1,37 @@
+//! How commands get at a store.
+
+use std::path::PathBuf;
+
+use wagg::diag::{Error, Result};
+use wagg::layout::WorkerId;
+use wagg::ops::resolve::Resolver;
+use wagg::store::{LockRequest, ReadLock, Store, Wanted, lock_for_reading};
+
+use crate::ui::Ui;
+
+/// The store that was named, else the nearest one upwards from here.
+pub fn find(ui: &Ui) -> Result<Store> {
+    let wanted = match ui.store() {
+        Some(path) => Wanted::Named(path.to_owned()),
+        None => Wanted::Upwards(here()?),
+    };
+    Store::find(&wanted)
+}
+
+fn here() -> Result<PathBuf> {
+    std::env::current_dir().map_err(|e| Error::io("look at", &PathBuf::from("."), e))
+}
+
+/// Holds the store's lock as a reader, where its file exists.
+pub fn lock_shared(store: &Store, _ui: &Ui) -> Result<Option<ReadLock>> {
+    lock_for_reading(store.dir(), &LockRequest::now("verify"))
+}
+
+/// The Workers that references name.
+pub fn workers(store: &Store, references: &[String]) -> Result<Vec<WorkerId>> {
+    let resolver = Resolver::new(store);
+    references
+        .iter()
+        .map(|text| resolver.worker(text).map(|worker| worker.id))
+        .collect()
+}

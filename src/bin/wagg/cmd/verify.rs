@@ -1,0 +1,390 @@
+//! `wagg verify`
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use wagg::diag::{Code, Error, Exit, Finding, Result, Severity};
+use wagg::layout::{SegmentId, WorkerId};
+use wagg::ops::verify::{self, Options, Report, Summary};
+use wagg::record::Limits;
+
+use super::store;
+use crate::ui::{Cell, Column, ListFlags, Row, Ui, text};
+
+/// Check a store against every rule of its format
+///
+/// Reads every document, every Segment and every trace, and reports what breaks a rule as a
+/// finding: what it is, which file, line and byte, what it means for the history, and what to do.
+/// Takes no lock, waits for nobody and writes nothing, so it can run while agents work, on a
+/// read-only mount and in CI. The order of findings is the same on each run.
+///
+/// Information is counted, and listed with -v. The exit status is 1 if a finding is an error (with
+/// --strict: or a warning), or if something that was asked for could not be looked at.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "Examples:\n  wagg verify\n  wagg verify 7 --format json\n  wagg verify --file ./01890000-0000-7000-8000-000000000011.jsonl"
+)]
+pub struct Args {
+    /// Only these Workers: an id, a name, or anything that names one
+    #[arg(value_name = "WORKER", conflicts_with = "file")]
+    workers: Vec<String>,
+
+    /// Check single Segment or trace files, without a store
+    ///
+    /// A name that ends in .trace.jsonl is a trace; every other file is taken for a Segment.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    file: Vec<PathBuf>,
+
+    /// Hold the store's lock while checking, so that no other wagg changes it meanwhile
+    ///
+    /// Shared with other readers, and only where the store has a lock file. A Runtime does not
+    /// know this lock.
+    #[arg(long, conflicts_with = "file")]
+    locked: bool,
+
+    /// Read documents, first records and file ends only
+    #[arg(long)]
+    quick: bool,
+
+    /// Let warnings fail too
+    #[arg(long)]
+    strict: bool,
+
+    /// Give the SHA-256 of each Segment's committed records
+    #[arg(long)]
+    digest: bool,
+
+    /// How many threads work [default: the number of processors]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+
+    /// Do not look at lines longer than this (1GiB, 64MiB, 1000000)
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
+    max_line: u64,
+
+    /// Stop after this many errors and warnings
+    #[arg(long, value_name = "N")]
+    max_findings: Option<u64>,
+
+    /// Stop after this time (30s, 5m, 2h)
+    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    max_duration: Option<Duration>,
+
+    /// Neither show nor count findings of this code
+    #[arg(long, value_name = "CODE")]
+    ignore: Vec<Code>,
+
+    /// Neither show nor count findings that this earlier JSON report has
+    ///
+    /// A finding is known by its code, its path and its line.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Write a report to a file too: junit=FILE, sarif=FILE or json=FILE
+    #[arg(long, value_name = "KIND=FILE")]
+    report: Vec<crate::report::Target>,
+
+    #[command(flatten)]
+    list: ListFlags,
+}
+
+/// Carries the command out.
+pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
+    let options = Options {
+        workers: Vec::new(),
+        quick: args.quick,
+        digest: args.digest,
+        jobs: args.jobs.unwrap_or(Options::default().jobs),
+        limits: Limits {
+            max_line: args.max_line,
+            ..Limits::default()
+        },
+        max_findings: args.max_findings,
+        deadline: args
+            .max_duration
+            .and_then(|d| Instant::now().checked_add(d)),
+        ignore: args.ignore.iter().copied().collect(),
+        baseline: args
+            .baseline
+            .as_deref()
+            .map(read_baseline)
+            .transpose()?
+            .unwrap_or_default(),
+    };
+    let report = if args.file.is_empty() {
+        let store = store::find(ui)?;
+        let _lock = args
+            .locked
+            .then(|| store::lock_shared(&store, ui))
+            .transpose()?;
+        let workers = store::workers(&store, &args.workers)?;
+        verify::verify(&store, &Options { workers, ..options }, ui.progress())?
+    } else {
+        verify::verify_files(&args.file, &options, ui.progress())
+    };
+    for target in &args.report {
+        target.write(&report)?;
+    }
+    show(&report, &args.list, ui)?;
+    Ok(if report.interrupted {
+        Exit::Interrupted
+    } else if report.is_clean(args.strict) {
+        Exit::Ok
+    } else {
+        Exit::Left
+    })
+}
+
+/// Prints a report: findings to stdout, the rest of a person's answer to stderr.
+pub fn show(report: &Report, list: &ListFlags, ui: &Ui) -> Result<()> {
+    super::findings::show(
+        "wagg.verify/1",
+        &report.findings,
+        list,
+        &Shown {
+            counts: &report.summary,
+            not_looked_at: &report.not_looked_at,
+            digests: &report.digests,
+        },
+        ui,
+    )?;
+    tell(report, ui);
+    Ok(())
+}
+
+/// The report's summary as JSON shows it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    counts: &'a Summary,
+    #[serde(
+        rename = "not_looked_at_places",
+        skip_serializing_if = "<[_]>::is_empty"
+    )]
+    not_looked_at: &'a [verify::NotLookedAt],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    digests: &'a [verify::Digest],
+}
+
+/// Says in a few lines what was looked at, whose histories are concerned, and what to do next.
+fn tell(report: &Report, ui: &Ui) {
+    let s = &report.summary;
+    let looked = format!(
+        "{}, {}, {}, {}{}",
+        text::plural(s.workers, "Worker", "Workers"),
+        text::plural(s.segments, "Segment", "Segments"),
+        text::plural(s.records, "record", "records"),
+        text::size(s.bytes),
+        if s.quick {
+            " (quick: first records and file ends only)"
+        } else {
+            ""
+        },
+    );
+    let counts = format!(
+        "{}, {}, {} of information",
+        text::plural(s.errors, "error", "errors"),
+        text::plural(s.warnings, "warning", "warnings"),
+        s.infos
+    );
+    ui.status(format!("looked at {looked}: {counts}"));
+    if s.suppressed > 0 {
+        ui.status(format!(
+            "{} known before or ignored",
+            text::plural(s.suppressed, "finding", "findings")
+        ));
+    }
+    if s.not_listed > 0 {
+        ui.status(format!("{} more are counted and not listed", s.not_listed));
+    }
+    for place in report.not_looked_at.iter().take(5) {
+        let what = if place.path.is_empty() {
+            "the store"
+        } else {
+            &place.path
+        };
+        ui.warn(format!("not looked at: {what}: {}", place.reason));
+    }
+    if report.not_looked_at.len() > 5 {
+        ui.warn(format!(
+            "and {} more places were not looked at",
+            report.not_looked_at.len() - 5
+        ));
+    }
+    for victim in victims(&report.findings).iter().take(10) {
+        ui.status(victim);
+    }
+    if let Some(next) = next_command(report) {
+        ui.hint(next);
+    } else if s.infos > 0 && ui.verbose() == 0 && !report.findings.is_empty() {
+        ui.hint("wagg verify -v lists the information too");
+    }
+}
+
+/// A line for each Worker that has an error: which of its histories are concerned.
+fn victims(findings: &[Finding]) -> Vec<String> {
+    let mut all: Vec<(Option<WorkerId>, u64, BTreeSet<SegmentId>)> = Vec::new();
+    for finding in findings.iter().filter(|f| f.severity == Severity::Error) {
+        let worker = finding.subject.worker_id;
+        let entry = match all.iter_mut().find(|(id, ..)| *id == worker) {
+            Some(entry) => entry,
+            None => {
+                all.push((worker, 0, BTreeSet::new()));
+                let Some(last) = all.last_mut() else { continue };
+                last
+            }
+        };
+        entry.1 += 1;
+        entry.2.extend(finding.subject.segment_id);
+    }
+    let more = all.len().saturating_sub(10);
+    let mut lines: Vec<String> = all
+        .into_iter()
+        .take(10)
+        .map(|(worker, errors, segments)| {
+            let errors = text::plural(errors, "error", "errors");
+            let whose = worker.map_or_else(
+                || "the store itself".to_owned(),
+                |id| format!("Worker {id}"),
+            );
+            match segments.len() {
+                0 => format!("concerned: {whose} ({errors})"),
+                n => {
+                    let names: Vec<String> =
+                        segments.iter().take(3).map(ToString::to_string).collect();
+                    let rest = if n > 3 {
+                        format!(" and {} more", n - 3)
+                    } else {
+                        String::new()
+                    };
+                    format!(
+                        "concerned: {whose} ({errors}), Segment {}{rest}",
+                        names.join(", ")
+                    )
+                }
+            }
+        })
+        .collect();
+    if more > 0 {
+        lines.pop();
+        lines.push(format!("concerned: {} more Workers", more + 1));
+    }
+    lines
+}
+
+/// The command to go on with, for the worst finding.
+fn next_command(report: &Report) -> Option<String> {
+    let worst = report
+        .findings
+        .iter()
+        .filter(|f| f.severity != Severity::Info)
+        .min_by_key(|f| f.severity)?;
+    Some(format!("wagg explain {}", worst.code))
+}
+
+/// The part of a JSON report that a baseline needs.
+#[derive(Deserialize)]
+struct Known {
+    findings: Vec<KnownFinding>,
+}
+
+#[derive(Deserialize)]
+struct KnownFinding {
+    code: String,
+    path: String,
+    #[serde(default)]
+    line: Option<u64>,
+}
+
+fn read_baseline(path: &std::path::Path) -> Result<BTreeSet<String>> {
+    let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
+    let known: Known = serde_json::from_slice(&bytes).map_err(|e| {
+        Error::new(
+            Code::Usage,
+            format!("{} is no JSON report of wagg verify", path.display()),
+        )
+        .caused_by(e)
+        .hint("make one with wagg verify --format json > FILE")
+    })?;
+    Ok(known
+        .findings
+        .into_iter()
+        .map(|f| {
+            let line = f.line.map_or_else(String::new, |line| line.to_string());
+            format!("{}\t{}\t{line}", f.code, f.path)
+        })
+        .collect())
+}
+
+/// A size in bytes: `1000`, `64KiB`, `1GiB`.
+pub fn parse_size(text: &str) -> std::result::Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1_u64 << 40,
+        other => return Err(format!("{other:?} is no unit; KiB, MiB, GiB and TiB are")),
+    };
+    let n: u64 = digits
+        .parse()
+        .map_err(|_| format!("{digits:?} is no whole number"))?;
+    n.checked_mul(unit).ok_or_else(|| "too large".to_owned())
+}
+
+/// A time: `30s`, `5m`, `2h`, `7d`; seconds without a unit.
+pub fn parse_duration(text: &str) -> std::result::Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        other => return Err(format!("{other:?} is no unit; s, m, h and d are")),
+    };
+    let n: u64 = digits
+        .parse()
+        .map_err(|_| format!("{digits:?} is no whole number"))?;
+    n.checked_mul(unit)
+        .map(Duration::from_secs)
+        .ok_or_else(|| "too long".to_owned())
+}
+
+impl Row for Finding {
+    const NOUN: &'static str = "findings";
+    const TYPE: &'static str = "finding";
+    const COLUMNS: &'static [Column] = &[
+        Column::new("SEVERITY"),
+        Column::new("CODE"),
+        Column::new("WORKER"),
+        Column::new("PATH"),
+        Column::number("LINE"),
+        Column::number("BYTE"),
+        Column::number("LENGTH"),
+        Column::text("MESSAGE"),
+    ];
+
+    fn cells(&self) -> Vec<Cell> {
+        vec![
+            Cell::severity(self.severity),
+            Cell::new(self.code),
+            Cell::maybe(self.subject.worker_id),
+            Cell::new(self.locus.path.display()),
+            Cell::maybe(self.locus.line),
+            Cell::maybe(self.locus.byte),
+            Cell::maybe(self.locus.length),
+            Cell::new(&self.message),
+        ]
+    }
+
+    fn id(&self) -> String {
+        self.subject.worker_id.map_or_else(
+            || self.locus.path.display().to_string(),
+            |id| id.to_string(),
+        )
+    }
+}

@@ -1,0 +1,9 @@
+//! WHICH change or answer is wanted: one file per operation, free of any UI.
+
+pub mod change;
+pub mod legacy;
+pub mod orphans;
+pub mod ownership;
+pub mod read;
+pub mod resolve;
+pub mod verify;

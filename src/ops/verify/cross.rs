@@ -1,0 +1,348 @@
+//! What only all Workers together can tell.
+
+use std::collections::BTreeMap;
+
+use super::{Found, catalog};
+use crate::diag::{Code, Finding, Locus, Subject};
+use crate::layout::{Paths, SegmentId, SessionId, WorkerId, WorkerName, file};
+use crate::record::document::RuntimeDocument;
+use crate::store::{Document, Store, WorkerFolder, WorkerState};
+
+/// What is kept of a Worker after it was looked at.
+pub(super) struct Census {
+    pub folder: WorkerFolder,
+    /// What `worker.json` says.
+    pub document_id: Option<WorkerId>,
+    /// What `session.json` says.
+    pub session: Option<SessionId>,
+    pub segments: Vec<SegmentId>,
+    pub foreign: Vec<Foreign>,
+    pub named: Vec<Named>,
+}
+
+impl Census {
+    pub fn of(folder: WorkerFolder) -> Self {
+        Self {
+            folder,
+            document_id: None,
+            session: None,
+            segments: Vec::new(),
+            foreign: Vec::new(),
+            named: Vec::new(),
+        }
+    }
+
+    /// The little that is known of a Worker without reading its Segments.
+    fn light(store: &Store, folder: &WorkerFolder) -> Self {
+        let mut census = Self::of(folder.clone());
+        let Ok(Some(dir)) = store.worker_dir(&folder.name) else {
+            return census;
+        };
+        let Ok(state) = WorkerState::read(folder.clone(), dir) else {
+            return census;
+        };
+        census.document_id = state.worker.good().and_then(|d| d.worker_id());
+        census.session = state.session_document().and_then(|d| d.session());
+        census.segments = state
+            .segments()
+            .map_or_else(Vec::new, |s| s.segments().collect());
+        census
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        Paths::workers().join(&self.folder.name)
+    }
+}
+
+/// A source that is not among the Segments of its Session.
+pub(super) struct Foreign {
+    pub subject: Subject,
+    pub locus: Locus,
+    pub segment: SegmentId,
+    pub source: SegmentId,
+    pub turn: u64,
+    pub how: &'static str,
+}
+
+/// As what a Worker is named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NamedAs {
+    Child,
+    Reclaimed,
+    Peer,
+}
+
+impl NamedAs {
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Child => "spawned_children",
+            Self::Reclaimed => "reclaimed_children",
+            Self::Peer => "peers",
+        }
+    }
+}
+
+/// A Worker that metadata names.
+pub(super) struct Named {
+    pub role: NamedAs,
+    pub name: WorkerName,
+    /// Rules of scope that it was given.
+    pub rules: usize,
+}
+
+/// Adds what the Workers are to each other. With `whole` false only findings about the Workers
+/// that were looked at are added, and the others are read just far enough.
+pub(super) fn check(
+    store: &Store,
+    runtime: &Document<RuntimeDocument>,
+    folders: &[WorkerFolder],
+    looked_at: Vec<Census>,
+    whole: bool,
+    found: &mut Found,
+) {
+    let mut all = looked_at;
+    let asked = all.len();
+    if !whole {
+        let known: Vec<_> = all.iter().map(|c| c.folder.name.clone()).collect();
+        all.extend(
+            folders
+                .iter()
+                .filter(|f| !known.contains(&f.name))
+                .map(|f| Census::light(store, f)),
+        );
+    }
+    let is_asked = |index: usize| index < asked;
+    duplicate_workers(&all, &is_asked, found);
+    let shared = shared_sessions(&all, &is_asked, found);
+    let places = duplicate_segments(&all, &is_asked, &shared, found);
+    foreign_sources(&all, &is_asked, &places, found);
+    names(&all, &is_asked, found);
+    if whole {
+        catalog::check_sequence(runtime, &all, found);
+    }
+}
+
+fn list(names: &[String]) -> String {
+    names.join(" and ")
+}
+
+fn duplicate_workers(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
+    let mut by_id: BTreeMap<WorkerId, Vec<usize>> = BTreeMap::new();
+    for (i, census) in all.iter().enumerate() {
+        if let Some(id) = census.document_id {
+            by_id.entry(id).or_default().push(i);
+        }
+    }
+    for (id, places) in by_id.into_iter().filter(|(_, places)| places.len() > 1) {
+        if !places.iter().any(|&i| asked(i)) {
+            continue;
+        }
+        let names: Vec<String> = places
+            .iter()
+            .map(|&i| all[i].path().display().to_string())
+            .collect();
+        found.findings.push(
+            Finding::new(
+                Code::DuplicateWorkerId,
+                Subject::worker(id),
+                Locus::file(all[places[0]].path().join(file::WORKER)),
+                format!(
+                    "worker_id {id} stands in {}: a Runtime takes the last of them and never says so; neither is chosen here",
+                    list(&names)
+                ),
+            )
+            .with_hint("wagg explain duplicate_worker_id"),
+        );
+    }
+}
+
+/// Workers that have the same Session, by index.
+fn shared_sessions(
+    all: &[Census],
+    asked: &dyn Fn(usize) -> bool,
+    found: &mut Found,
+) -> BTreeMap<SessionId, Vec<usize>> {
+    let mut by_session: BTreeMap<SessionId, Vec<usize>> = BTreeMap::new();
+    for (i, census) in all.iter().enumerate() {
+        if let Some(id) = census.session {
+            by_session.entry(id).or_default().push(i);
+        }
+    }
+    by_session.retain(|_, owners| owners.len() > 1);
+    for (id, owners) in &by_session {
+        if !owners.iter().any(|&i| asked(i)) {
+            continue;
+        }
+        let names: Vec<String> = owners
+            .iter()
+            .map(|&i| all[i].path().display().to_string())
+            .collect();
+        let first = &all[owners[0]];
+        found.findings.push(
+            Finding::new(
+                Code::SessionShared,
+                Subject { worker_id: first.folder.id, session_id: Some(*id), ..Subject::default() },
+                Locus::file(first.path().join(file::SESSION_DIR).join(file::SESSION)),
+                format!(
+                    "Session {id} stands in {}: one history with two owners; compare them before either goes on",
+                    list(&names)
+                ),
+            )
+            .with_hint("wagg explain session_shared"),
+        );
+    }
+    by_session
+}
+
+/// Where each Segment id stands, sorted by id.
+type Places = Vec<(SegmentId, u32)>;
+
+fn duplicate_segments(
+    all: &[Census],
+    asked: &dyn Fn(usize) -> bool,
+    shared: &BTreeMap<SessionId, Vec<usize>>,
+    found: &mut Found,
+) -> Places {
+    let mut places: Places = Vec::with_capacity(all.iter().map(|c| c.segments.len()).sum());
+    for (i, census) in all.iter().enumerate() {
+        places.extend(census.segments.iter().map(|&id| (id, i as u32)));
+    }
+    places.sort_unstable();
+    for group in places.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() > 1) {
+        let owners: Vec<usize> = group.iter().map(|&(_, i)| i as usize).collect();
+        // Two copies of one Session have all ids twice: that is one cause, and it was said.
+        let one_session = all[owners[0]].session.is_some_and(|id| {
+            shared
+                .get(&id)
+                .is_some_and(|s| owners.iter().all(|o| s.contains(o)))
+        });
+        if one_session || !owners.iter().any(|&i| asked(i)) {
+            continue;
+        }
+        let id = group[0].0;
+        let first = &all[owners[0]];
+        let names: Vec<String> = owners
+            .iter()
+            .map(|&i| all[i].path().display().to_string())
+            .collect();
+        found.findings.push(Finding::new(
+            Code::DuplicateSegmentId,
+            Subject {
+                worker_id: first.folder.id,
+                session_id: first.session,
+                segment_id: Some(id),
+                ..Subject::default()
+            },
+            Locus::file(
+                first
+                    .path()
+                    .join(file::SESSION_DIR)
+                    .join(file::SEGMENTS)
+                    .join(Paths::segment_name(id)),
+            ),
+            format!(
+                "Segment {id} stands in {}: a copy, or a foreign history",
+                list(&names)
+            ),
+        ));
+    }
+    places
+}
+
+fn foreign_sources(
+    all: &[Census],
+    asked: &dyn Fn(usize) -> bool,
+    places: &Places,
+    found: &mut Found,
+) {
+    for (i, census) in all.iter().enumerate() {
+        if !asked(i) {
+            continue;
+        }
+        for foreign in &census.foreign {
+            let at = places.partition_point(|(id, _)| *id < foreign.source);
+            let elsewhere = places.get(at).filter(|(id, _)| *id == foreign.source);
+            let finding = match elsewhere {
+                Some(&(_, owner)) => Finding::new(
+                    Code::LineageOtherSession,
+                    foreign.subject,
+                    foreign.locus.clone(),
+                    format!(
+                        "Segment {} says that it was {} {} at turn {}, which lies in {}: a fork or compaction stays in its source's Session",
+                        foreign.segment,
+                        foreign.how,
+                        foreign.source,
+                        foreign.turn,
+                        all[owner as usize].path().display()
+                    ),
+                )
+                .with_hint(format!("wagg segment diff {} {}", foreign.segment, foreign.source)),
+                None => Finding::new(
+                    Code::LineageMissingSource,
+                    foreign.subject,
+                    foreign.locus.clone(),
+                    format!(
+                        "Segment {} says that it was {} {} at turn {}, which is not in this store: {} itself can be restored, what its source held before that can not",
+                        foreign.segment, foreign.how, foreign.source, foreign.turn, foreign.segment
+                    ),
+                )
+                .with_hint("look for the file in a backup, or in the legacy Session root"),
+            };
+            found.findings.push(finding);
+        }
+    }
+}
+
+fn names(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
+    let ids: Vec<WorkerId> = {
+        let mut ids: Vec<WorkerId> = all
+            .iter()
+            .flat_map(|c| [c.folder.id, c.document_id])
+            .flatten()
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    };
+    for (i, census) in all.iter().enumerate() {
+        if !asked(i) {
+            continue;
+        }
+        for named in &census.named {
+            let here = named
+                .name
+                .worker_id()
+                .is_some_and(|id| ids.binary_search(&id).is_ok());
+            let code = match named.role {
+                _ if here => continue,
+                NamedAs::Reclaimed => continue, // its scope is back; where it is matters to nobody
+                NamedAs::Child => Code::ChildMissing,
+                NamedAs::Peer => Code::PeerMissing,
+            };
+            let message = match named.role {
+                NamedAs::Peer => format!(
+                    "the peer {:?} is no Worker of this store; it may live elsewhere, and grants nothing",
+                    named.name.as_str()
+                ),
+                _ => format!(
+                    "the child {:?} is no Worker of this store; it may live elsewhere; {} stay delegated to it",
+                    named.name.as_str(),
+                    if named.rules == 1 {
+                        "1 scope rule".to_owned()
+                    } else {
+                        format!("{} scope rules", named.rules)
+                    }
+                ),
+            };
+            found.findings.push(Finding::new(
+                code,
+                Subject {
+                    worker_id: census.folder.id,
+                    ..Subject::default()
+                },
+                Locus::file(census.path().join(file::METADATA)),
+                message,
+            ));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! One Segment or trace: its lines, and the findings that they give.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::{Digest, Found, NotLookedAt, Run};
+use crate::diag::{Code, Finding, Locus, Severity, Subject};
+use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
+use crate::store::fs::stat_of;
+use crate::store::{Dir, wrong_kind};
+
+/// How often a scan looks at the clock, in bytes.
+const CLOCK_EVERY: u64 = 4 * 1024 * 1024;
+
+/// Where a file of lines is and what it is.
+pub(super) struct Place<'a> {
+    pub dir: &'a Dir,
+    pub name: &'a OsStr,
+    /// As findings name it.
+    pub path: &'a Path,
+    pub subject: Subject,
+    pub format: Format,
+}
+
+/// Scans a file and adds what is wrong with it; gives its outline if it could be read to its end.
+pub(super) fn check(
+    place: &Place<'_>,
+    run: &Run<'_>,
+    scanner: &mut Scanner,
+    found: &mut Found,
+) -> Option<Outline> {
+    if let Some(reason) = run.stop() {
+        found.not_looked_at(place.path, reason);
+        return None;
+    }
+    let file = match place.dir.file(place.name) {
+        Ok(file) => file,
+        Err(e) => {
+            unreadable(place.path, place.subject, &e, found);
+            return None;
+        }
+    };
+    check_file(
+        &file,
+        place.path,
+        place.subject,
+        place.format,
+        run,
+        scanner,
+        found,
+    )
+}
+
+/// As [`check`], with the file open.
+pub(super) fn check_file(
+    file: &File,
+    path: &Path,
+    subject: Subject,
+    format: Format,
+    run: &Run<'_>,
+    scanner: &mut Scanner,
+    found: &mut Found,
+) -> Option<Outline> {
+    let len = match stat_of(file) {
+        Ok(stat) => stat.len,
+        Err(e) => {
+            unreadable(path, subject, &e, found);
+            return None;
+        }
+    };
+    let scanned = if run.options.quick {
+        quick(file, len, format, scanner)
+    } else {
+        whole(file, len, format, run, scanner)
+    };
+    let (fold, scanned) = match scanned {
+        Ok(both) => both,
+        Err(e) => {
+            unreadable(path, subject, &e, found);
+            return None;
+        }
+    };
+    if scanned.stopped && !run.options.quick {
+        found.not_looked_at(path, run.stop().unwrap_or("interrupted"));
+        return None;
+    }
+    let (outline, remarks) = fold.finish(&scanned);
+    match format {
+        Format::Segment => found.summary.segments += 1,
+        Format::Trace => found.summary.traces += 1,
+    }
+    found.summary.records += outline.records;
+    found.summary.bytes += outline.committed + outline.tail;
+    if outline.calls_not_followed {
+        found.not_looked_at(path, "it has more tool calls than are followed, so calls without a result were not all looked for");
+    }
+    if let Some(sha256) = scanned.sha256
+        && format == Format::Segment
+        && !run.options.quick
+    {
+        found.digests.push(Digest {
+            worker_id: subject.worker_id,
+            segment_id: subject.segment_id,
+            path: path.to_string_lossy().into_owned(),
+            bytes: outline.committed,
+            sha256: hex(&sha256),
+        });
+    }
+    for remark in remarks {
+        if let Some(finding) = finding(remark, path, subject, format, run) {
+            found.findings.push(finding);
+        }
+    }
+    Some(outline)
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn whole(
+    file: &File,
+    len: u64,
+    format: Format,
+    run: &Run<'_>,
+    scanner: &mut Scanner,
+) -> io::Result<(Fold, Scanned)> {
+    let mut fold = Fold::new();
+    let mut seen = 0;
+    let scanned = scanner.scan(file, len, format, |line| {
+        push(&mut fold, line, format);
+        let at = line.offset + line.length + 1;
+        if at - seen >= CLOCK_EVERY {
+            run.progress.add(at - seen);
+            seen = at;
+            if run.stop().is_some() {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    run.progress.add(scanned.committed.saturating_sub(seen));
+    Ok((fold, scanned))
+}
+
+fn push(fold: &mut Fold, line: &Line<'_>, format: Format) {
+    match format {
+        Format::Segment => fold.push(line),
+        Format::Trace => fold.push_trace(line),
+    }
+}
+
+/// The first record and the end of the file.
+fn quick(
+    file: &File,
+    len: u64,
+    format: Format,
+    scanner: &mut Scanner,
+) -> io::Result<(Fold, Scanned)> {
+    let mut fold = Fold::new();
+    let mut scanned = scanner.scan(file, len, format, |line| {
+        push(&mut fold, line, format);
+        if matches!(line.verdict, Verdict::Blank) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    })?;
+    if scanned.stopped {
+        let committed = committed_length(file, len)?;
+        fold.skip_to_end();
+        scanned.committed = committed;
+        scanned.tail = (committed < len).then_some(crate::record::Tail {
+            length: len - committed,
+            all_nul: false,
+            whole: false,
+        });
+    }
+    Ok((fold, scanned))
+}
+
+/// The offset behind the last newline of the first `len` bytes.
+fn committed_length(file: &File, len: u64) -> io::Result<u64> {
+    let mut buf = vec![0; 64 * 1024];
+    let mut end = len;
+    while end > 0 {
+        let start = end.saturating_sub(buf.len() as u64);
+        let part = &mut buf[..(end - start) as usize];
+        let mut done = 0;
+        while done < part.len() {
+            match Source::read_at(file, &mut part[done..], start + done as u64)? {
+                0 => break,
+                n => done += n,
+            }
+        }
+        if let Some(n) = memchr::memrchr(b'\n', &part[..done]) {
+            return Ok(start + n as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// What stands where a file should be, or why it can not be read.
+pub(super) fn unreadable(path: &Path, subject: Subject, e: &io::Error, found: &mut Found) {
+    // What is gone since the folder was listed is nobody's fault.
+    if e.kind() == io::ErrorKind::NotFound {
+        return;
+    }
+    let finding = match wrong_kind(e) {
+        Some(kind) => Finding::new(
+            Code::NotARegularFile,
+            subject,
+            Locus::file(path),
+            format!(
+                "{} stands where a file should be; it was not opened",
+                kind.noun()
+            ),
+        ),
+        None => {
+            found.not_looked_at.push(NotLookedAt {
+                path: path.to_string_lossy().into_owned(),
+                reason: format!("it can not be read: {e}"),
+            });
+            Finding::new(
+                Code::Unreadable,
+                subject,
+                Locus::file(path),
+                format!("it can not be read: {e}"),
+            )
+            .with_hint("run as a user who may read it")
+        }
+    };
+    found.findings.push(finding);
+}
+
+fn finding(
+    remark: Remark,
+    path: &Path,
+    subject: Subject,
+    format: Format,
+    run: &Run<'_>,
+) -> Option<Finding> {
+    let code = remark.code;
+    let trace = format == Format::Trace;
+    if trace && code == Code::EmptySegment {
+        return None; // an empty trace says nothing
+    }
+    let locus = Locus {
+        path: path.to_owned(),
+        line: remark.line,
+        byte: remark.byte,
+        length: remark.length,
+    };
+    let mut severity = code.info().severity.unwrap_or(Severity::Error);
+    let mut message = remark.message;
+    if severity == Severity::Error {
+        if trace {
+            severity = Severity::Warning;
+            message.push_str("; a trace is never replayed, so no history is concerned");
+        } else if code == Code::UnknownKind && run.version != crate::layout::CatalogVersion::V1 {
+            severity = Severity::Warning;
+        }
+    }
+    let hint = hint(code, subject, remark.line);
+    let finding = Finding::new(code, subject, locus, message).with_severity(severity);
+    Some(match hint {
+        Some(hint) => finding.with_hint(hint),
+        None => finding,
+    })
+}
+
+/// The command to go on with.
+fn hint(code: Code, subject: Subject, line: Option<u64>) -> Option<String> {
+    let segment = subject.segment_id?;
+    match (code.info().severity?, line) {
+        (Severity::Info, _) => None,
+        (_, Some(line)) if code != Code::TornTail => Some(format!(
+            "wagg segment log {segment} --from {line} --limit 1 --raw"
+        )),
+        _ => Some(format!("wagg explain {code}")),
+    }
+}

@@ -1,0 +1,684 @@
+//! One Worker: its documents, its Session and Segments, its runs.
+
+use super::cross::{Census, Named, NamedAs};
+use super::lineage::{self, Node};
+use super::names::{self, Expect};
+use super::segment::{self, Place, unreadable};
+use super::{Found, Run, documents, runs};
+use crate::diag::{Code, Finding, Locus, Severity, Subject};
+use crate::layout::{
+    Paths, SegmentEntry, SegmentId, SessionId, WorkerName, WorkerNameError, classify_segment, file,
+};
+use crate::record::document::{Active, MetadataDocument};
+use crate::record::{Format, Outline, Scanner};
+use crate::store::{
+    Document, EntryKind, Folder, SegmentsFolder, SessionFolder, Store, WorkerFolder, WorkerState,
+};
+
+/// How many Segments a message names before it only counts.
+const MAX_NAMED: usize = 5;
+
+/// What a Worker came to.
+pub(super) struct Checked {
+    pub found: Found,
+    pub census: Census,
+}
+
+/// Codes that two documents of a Worker in the middle of a change can give.
+fn may_be_a_moment(code: Code) -> bool {
+    matches!(
+        code,
+        Code::ActiveMissingSegment
+            | Code::ActiveOtherSession
+            | Code::MissingSessionDocument
+            | Code::SessionMismatch
+            | Code::MissingWorkerDocument
+            | Code::WorkerIdMismatch
+            | Code::LineageMissingSource
+            | Code::MissingMetadata
+            | Code::GenerationBehind
+            | Code::EmptyDocument
+            | Code::CorruptDocument
+    )
+}
+
+/// Verifies one Worker; once more if what it found may be the middle of a change (C12).
+pub(super) fn check(
+    store: &Store,
+    folder: &WorkerFolder,
+    run: &Run<'_>,
+    scanner: &mut Scanner,
+) -> Checked {
+    let first = once(store, folder, run, scanner);
+    let doubtful = |f: &Finding| f.severity != Severity::Info && may_be_a_moment(f.code);
+    if first.found.findings.iter().any(doubtful) && run.stop().is_none() {
+        return once(store, folder, run, scanner);
+    }
+    first
+}
+
+fn once(store: &Store, folder: &WorkerFolder, run: &Run<'_>, scanner: &mut Scanner) -> Checked {
+    let mut found = Found::default();
+    let census = Census::of(folder.clone());
+    let path = Paths::workers().join(&folder.name);
+    let subject = Subject {
+        worker_id: folder.id,
+        ..Subject::default()
+    };
+    if let Some(reason) = run.stop() {
+        found.not_looked_at(path, reason);
+        return Checked { found, census };
+    }
+    let state = match store.worker_dir(&folder.name) {
+        Ok(Some(dir)) => WorkerState::read(folder.clone(), dir),
+        Ok(None) => return Checked { found, census }, // it went since the folder was listed
+        Err(e) => {
+            let e = e
+                .source
+                .map_or_else(|| std::io::Error::other("unknown"), std::io::Error::other);
+            unreadable(&path, subject, &e, &mut found);
+            return Checked { found, census };
+        }
+    };
+    let state = match state {
+        Ok(state) => state,
+        Err(e) => {
+            unreadable(&path, subject, &e, &mut found);
+            return Checked { found, census };
+        }
+    };
+    if folder.id.is_none() && state.worker.is_missing() {
+        found.findings.push(Finding::new(
+            Code::UnknownFolder,
+            subject,
+            Locus::file(&path),
+            "its name is no Worker id and it holds no worker.json",
+        ));
+        return Checked { found, census };
+    }
+    found.summary.workers = 1;
+    let mut one = Worker {
+        state: &state,
+        subject,
+        run,
+        found,
+        census,
+        path,
+    };
+    one.identity();
+    names::check(
+        &state.dir,
+        &state.entries,
+        subject,
+        runs::expected,
+        &mut one.found,
+    );
+    one.session(scanner);
+    runs::check(&state, subject, &mut one.found);
+    Checked {
+        found: one.found,
+        census: one.census,
+    }
+}
+
+struct Worker<'a> {
+    state: &'a WorkerState,
+    subject: Subject,
+    run: &'a Run<'a>,
+    found: Found,
+    census: Census,
+    path: std::path::PathBuf,
+}
+
+impl Worker<'_> {
+    fn push(&mut self, finding: Finding) {
+        self.found.findings.push(finding);
+    }
+
+    fn doc(&self, name: &str) -> Locus {
+        Locus::file(self.path.join(name))
+    }
+
+    /// Folder, `worker_id` and `worker_ref` must be one id.
+    fn identity(&mut self) {
+        let (state, subject) = (self.state, self.subject);
+        let path = self.path.join(file::WORKER);
+        let stem = state.folder.name.to_string_lossy().into_owned();
+        if state.worker.is_missing() {
+            self.push(
+                Finding::new(
+                    Code::MissingWorkerDocument,
+                    subject,
+                    Locus::file(&self.path),
+                    "the folder has no worker.json, so no Runtime loads this Worker; what else it holds is untouched",
+                )
+                .with_hint("wagg explain missing_worker_document"),
+            );
+            return;
+        }
+        let also = "a Runtime passes over this Worker; its Segments were looked at all the same";
+        if !documents::check(&state.worker, path.clone(), subject, also, &mut self.found) {
+            return;
+        }
+        let Some(document) = state.worker.good() else {
+            return;
+        };
+        let (id, reference) = (document.worker_id(), document.worker_ref());
+        self.census.document_id = id;
+        if let Some(text) = document.noncanonical_id() {
+            self.push(documents::noncanonical(&text, path.clone(), subject));
+        }
+        let wrong_folder = id.is_some() && id != state.folder.id;
+        let wrong_reference = id != reference;
+        if wrong_folder || wrong_reference {
+            let says = id.map_or_else(String::new, |id| id.to_string());
+            let mut parts = Vec::new();
+            if wrong_folder {
+                parts.push(format!("the folder is {stem:?} and worker_id is {says}"));
+            }
+            if wrong_reference {
+                let reference = reference.map_or_else(|| "none".to_owned(), |r| r.to_string());
+                parts.push(format!(
+                    "worker_id is {says} and worker_ref says {reference}"
+                ));
+            }
+            self.push(
+                Finding::new(
+                    Code::WorkerIdMismatch,
+                    subject,
+                    Locus::file(path),
+                    format!(
+                        "{}; which one is right can not be told from here",
+                        parts.join("; ")
+                    ),
+                )
+                .with_hint("wagg explain worker_id_mismatch"),
+            );
+        }
+    }
+
+    /// The Session, its Segments and the pointer at them.
+    fn session(&mut self, scanner: &mut Scanner) {
+        let state = self.state;
+        let metadata_path = self.path.join(file::METADATA);
+        documents::check(
+            &state.metadata,
+            metadata_path,
+            self.subject,
+            "",
+            &mut self.found,
+        );
+        if let Some(metadata) = state.metadata.good() {
+            self.names(metadata);
+        }
+        let session = match &state.session {
+            Folder::Read(session) => Some(session),
+            Folder::Unreadable(e) => {
+                unreadable(
+                    &self.path.join(file::SESSION_DIR),
+                    self.subject,
+                    e,
+                    &mut self.found,
+                );
+                None
+            }
+            Folder::Missing | Folder::NotAFolder(_) => None,
+        };
+        let nodes = session.map_or_else(Vec::new, |session| self.segments(session, scanner));
+        if let Some(session) = session {
+            self.session_document(session, &nodes);
+        }
+        self.census.segments = nodes.iter().map(|n| n.id).collect();
+        let foreign = lineage::check(&nodes, self.run.options.quick, &mut self.found);
+        self.census.foreign = foreign;
+        let active = state.metadata.good().and_then(|m| m.active.as_ref());
+        let can_tell = !matches!(state.session, Folder::Unreadable(_))
+            && !session.is_some_and(|s| matches!(s.segments, Folder::Unreadable(_)));
+        if let Some(active) = active {
+            self.active(active, session, &nodes, can_tell);
+        } else if session.is_some_and(|s| s.document.good().is_some() || !nodes.is_empty())
+            && (state.metadata.is_missing() || state.metadata.good().is_some())
+        {
+            let what = if state.metadata.is_missing() {
+                "no metadata.json"
+            } else {
+                "no active pointer in metadata.json"
+            };
+            let choice = self.choice(&nodes);
+            self.push(
+                Finding::new(
+                    Code::MissingMetadata,
+                    self.subject,
+                    self.doc(file::METADATA),
+                    format!("there is a Session and {what}, so a restore does not know where to start; {choice}"),
+                )
+                .with_hint(self.tree_hint()),
+            );
+        }
+    }
+
+    fn tree_hint(&self) -> String {
+        format!(
+            "wagg segment list {} --tree",
+            self.state.folder.name.to_string_lossy()
+        )
+    }
+
+    /// Names in metadata: the Worker's own, children's, peers'.
+    fn names(&mut self, metadata: &MetadataDocument) {
+        let subject = self.subject;
+        let own = metadata.worker_name.parse::<WorkerName>();
+        match own {
+            Err(e) => self.unsafe_name("worker_name", &metadata.worker_name, e),
+            Ok(name) => {
+                // The folder counts here: an id that differs is a finding of its own.
+                let expected = [self.state.folder.id, self.census.document_id];
+                let fits = expected
+                    .iter()
+                    .flatten()
+                    .any(|id| WorkerName::of(*id) == name);
+                if !fits && let Some(id) = self.state.folder.id {
+                    let expected = WorkerName::of(id);
+                    self.push(Finding::new(
+                        Code::WorkerNameMismatch,
+                        subject,
+                        self.doc(file::METADATA),
+                        format!("worker_name is {:?} where {:?} was expected: this metadata may belong to another Worker", name.as_str(), expected.as_str()),
+                    ));
+                }
+            }
+        }
+        let children = metadata
+            .spawned_children
+            .iter()
+            .map(|c| (NamedAs::Child, &c.worker_name, c.scope_delegated.len()));
+        let reclaimed = metadata
+            .reclaimed_children
+            .iter()
+            .map(|c| (NamedAs::Reclaimed, &c.worker_name, 0));
+        let peers = metadata
+            .peers
+            .iter()
+            .map(|p| (NamedAs::Peer, &p.worker_name, 0));
+        for (role, text, rules) in children.chain(reclaimed).chain(peers) {
+            match text.parse::<WorkerName>() {
+                Err(e) => self.unsafe_name(role.field(), text, e),
+                Ok(name) => self.census.named.push(Named { role, name, rules }),
+            }
+        }
+        for child in &metadata.spawned_children {
+            let reclaimed = metadata
+                .reclaimed_children
+                .iter()
+                .find(|r| r.worker_name == child.worker_name);
+            if let Some(reclaimed) = reclaimed {
+                let both = child
+                    .scope_delegated
+                    .iter()
+                    .filter(|rule| reclaimed.scope_delegated.contains(rule))
+                    .count();
+                self.push(Finding::new(
+                    Code::ScopeNotReclaimed,
+                    subject,
+                    self.doc(file::METADATA),
+                    format!(
+                        "the child {:?} stands in spawned_children and in reclaimed_children at once; {} of its scope rules are in both",
+                        child.worker_name, both
+                    ),
+                ));
+            }
+        }
+    }
+
+    fn unsafe_name(&mut self, field: &str, text: &str, e: WorkerNameError) {
+        let text: String = text.chars().take(120).collect();
+        self.push(
+            Finding::new(
+                Code::UnsafeName,
+                self.subject,
+                self.doc(file::METADATA),
+                format!("{field} {text:?} is no name that could be one folder: {e}; it is never used as a path"),
+            )
+            .with_hint("wagg explain unsafe_name"),
+        );
+    }
+
+    /// Scans Segments and traces, in the order of their names.
+    fn segments(&mut self, session: &SessionFolder, scanner: &mut Scanner) -> Vec<Node> {
+        names::check(
+            &session.dir,
+            &session.entries,
+            self.subject,
+            |name| match name {
+                file::SESSION => Some(Expect::File),
+                file::SEGMENTS => Some(Expect::Folder),
+                _ => None,
+            },
+            &mut self.found,
+        );
+        let folder = match &session.segments {
+            Folder::Read(folder) => folder,
+            Folder::Unreadable(e) => {
+                unreadable(
+                    &session.dir.path_of(file::SEGMENTS),
+                    self.subject,
+                    e,
+                    &mut self.found,
+                );
+                return Vec::new();
+            }
+            Folder::Missing | Folder::NotAFolder(_) => return Vec::new(),
+        };
+        let subject = Subject {
+            session_id: session
+                .document
+                .good()
+                .and_then(crate::record::document::SessionDocument::session),
+            ..self.subject
+        };
+        names::check(
+            &folder.dir,
+            &folder.entries,
+            subject,
+            |name| match classify_segment(name) {
+                // What is no file under such a name is a finding here; the name itself below.
+                SegmentEntry::Segment(_)
+                | SegmentEntry::Trace(_)
+                | SegmentEntry::Alias { .. }
+                | SegmentEntry::BadStem => Some(Expect::File),
+                SegmentEntry::Other => None,
+            },
+            &mut self.found,
+        );
+        let mut nodes = Vec::new();
+        for entry in folder.entries.iter().filter(|e| e.kind == EntryKind::File) {
+            let Some(name) = entry.name.to_str() else {
+                continue;
+            };
+            let path = folder.dir.path_of(&entry.name);
+            let place = |segment: SegmentId, format| Place {
+                dir: &folder.dir,
+                name: &entry.name,
+                path: &path,
+                subject: Subject {
+                    segment_id: Some(segment),
+                    ..subject
+                },
+                format,
+            };
+            match classify_segment(name) {
+                SegmentEntry::Segment(id) => {
+                    let place = place(id, Format::Segment);
+                    let outline = segment::check(&place, self.run, scanner, &mut self.found);
+                    nodes.push(Node {
+                        id,
+                        path: path.clone(),
+                        subject: place.subject,
+                        outline,
+                    });
+                }
+                SegmentEntry::Trace(id) => {
+                    segment::check(
+                        &place(id, Format::Trace),
+                        self.run,
+                        scanner,
+                        &mut self.found,
+                    );
+                    self.lonely_trace(folder, id, &path, subject);
+                }
+                SegmentEntry::Alias { id, trace } => {
+                    let what = if trace { "trace" } else { "Segment" };
+                    let finding = Finding::new(
+                        Code::BadFileName,
+                        Subject {
+                            segment_id: Some(id),
+                            ..subject
+                        },
+                        Locus::file(&path),
+                        format!(
+                            "the {what} {id} under another spelling of its id: a Runtime looks for the lower case form with hyphens and does not find it"
+                        ),
+                    );
+                    // A trace is never looked for by a restore.
+                    let severity = if trace {
+                        Severity::Warning
+                    } else {
+                        Severity::Error
+                    };
+                    self.push(finding.with_severity(severity));
+                    let format = if trace {
+                        Format::Trace
+                    } else {
+                        Format::Segment
+                    };
+                    segment::check(&place(id, format), self.run, scanner, &mut self.found);
+                }
+                SegmentEntry::BadStem => self.push(Finding::new(
+                    Code::BadFileName,
+                    subject,
+                    Locus::file(&path),
+                    "its name should be a Segment's id; it was not read",
+                )),
+                SegmentEntry::Other => {}
+            }
+        }
+        nodes
+    }
+
+    fn lonely_trace(
+        &mut self,
+        folder: &SegmentsFolder,
+        id: SegmentId,
+        path: &std::path::Path,
+        subject: Subject,
+    ) {
+        let segment = Paths::segment_name(id);
+        if !folder.entries.iter().any(|e| e.name == *segment) {
+            self.push(Finding::new(
+                Code::TraceWithoutSegment,
+                Subject {
+                    segment_id: Some(id),
+                    ..subject
+                },
+                Locus::file(path),
+                "its Segment is not here; a trace is a debug log and is never replayed",
+            ));
+        }
+    }
+
+    /// `session.json`, and whether the Segments agree with it.
+    fn session_document(&mut self, session: &SessionFolder, nodes: &[Node]) {
+        let path = session.dir.path_of(file::SESSION);
+        let subject = self.subject;
+        let carried = carried(nodes);
+        if session.document.is_missing() {
+            // `session/` with nothing but an empty `segments/` is what opening a Worker leaves.
+            if !nodes.is_empty() {
+                self.push(
+                    Finding::new(
+                        Code::MissingSessionDocument,
+                        subject,
+                        Locus::file(path),
+                        format!("there are Segments and no session.json, so a Runtime refuses to read them; {carried}"),
+                    )
+                    .with_hint("wagg explain missing_session_document"),
+                );
+            }
+            return;
+        }
+        if let Document::Faulty(_) | Document::Unreadable(_) = &session.document {
+            documents::check(&session.document, path, subject, &carried, &mut self.found);
+            return;
+        }
+        let Some(document) = session.document.good() else {
+            return;
+        };
+        let Some(id) = document.session() else { return };
+        self.census.session = Some(id);
+        if let Some(text) = document.noncanonical_id() {
+            let finding = documents::noncanonical(
+                text,
+                path,
+                Subject {
+                    session_id: Some(id),
+                    ..subject
+                },
+            );
+            self.push(finding);
+        }
+        for node in nodes {
+            let Some(start) = node.outline.as_ref().and_then(|o| o.start) else {
+                continue;
+            };
+            if start.session != id {
+                self.push(
+                    Finding::new(
+                        Code::SessionMismatch,
+                        node.subject,
+                        Locus::at(&node.path, start.line, start.byte),
+                        format!(
+                            "this Segment says that it belongs to Session {}, and session.json says {id}: a foreign history would be restored as this Worker's",
+                            start.session
+                        ),
+                    )
+                    .with_hint("wagg explain session_mismatch"),
+                );
+            }
+        }
+    }
+
+    /// The active pointer.
+    fn active(
+        &mut self,
+        active: &Active,
+        session: Option<&SessionFolder>,
+        nodes: &[Node],
+        can_tell: bool,
+    ) {
+        let subject = Subject {
+            session_id: active.session(),
+            segment_id: active.segment(),
+            ..self.subject
+        };
+        let place = self.doc(file::METADATA);
+        if let Some(text) = active.noncanonical_id() {
+            self.push(documents::noncanonical(text, place.path.clone(), subject));
+        }
+        let own = session
+            .and_then(|s| s.document.good())
+            .and_then(crate::record::document::SessionDocument::session);
+        if let (Some(own), Some(named)) = (own, active.session())
+            && own != named
+        {
+            self.push(
+                Finding::new(
+                    Code::ActiveOtherSession,
+                    subject,
+                    place,
+                    format!("active.session_id is {named} and session.json says {own}: a Worker has one Session for life"),
+                )
+                .with_hint("wagg explain active_other_session"),
+            );
+            return;
+        }
+        match active.segment() {
+            None => {
+                let message = match active.session() {
+                    Some(id) if nodes.is_empty() => {
+                        format!("Session {id} is reserved and its first Segment is not written yet")
+                    }
+                    _ => "active names the Session and no Segment".to_owned(),
+                };
+                self.push(Finding::new(Code::ActivePending, subject, place, message));
+            }
+            Some(id) if !nodes.iter().any(|n| n.id == id) => {
+                if can_tell {
+                    let choice = self.choice(nodes);
+                    self.push(
+                        Finding::new(
+                            Code::ActiveMissingSegment,
+                            subject,
+                            place,
+                            format!("active.segment_id is {id}, which is not among the Segments of this Worker; {choice}"),
+                        )
+                        .with_hint(self.tree_hint()),
+                    );
+                }
+            }
+            Some(id) => {
+                for child in lineage::compacted_children(nodes, id) {
+                    self.push(
+                        Finding::new(
+                            Code::UnreferencedLeaf,
+                            subject,
+                            place.clone(),
+                            format!("the active Segment {id} has a compacted child {child} that nothing points to: a pointer that was not moved, or somebody went back on purpose"),
+                        )
+                        .with_hint(self.tree_hint()),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Which Segments could be restored instead.
+    fn choice(&self, nodes: &[Node]) -> String {
+        let whole: Vec<String> = nodes
+            .iter()
+            .filter(|n| {
+                n.outline
+                    .as_ref()
+                    .is_some_and(|o| o.start.is_some() && o.bad_lines == 0)
+            })
+            .map(|n| n.id.to_string())
+            .collect();
+        match whole.len() {
+            0 => "no Segment here can be restored as it is".to_owned(),
+            n if n <= MAX_NAMED => format!("these can be restored: {}", whole.join(", ")),
+            n => format!(
+                "{n} Segments here can be restored, {} and others",
+                whole[..MAX_NAMED].join(", ")
+            ),
+        }
+    }
+}
+
+/// Which Session the Segments say that they belong to, for a `session.json` that does not.
+fn carried(nodes: &[Node]) -> String {
+    let outlines = || nodes.iter().filter_map(|n| n.outline.as_ref());
+    let records: u64 = outlines().map(|o: &Outline| o.records).sum();
+    let bad: u64 = outlines().map(|o| o.bad_lines).sum();
+    let mut ids: Vec<SessionId> = outlines()
+        .filter_map(|o| o.start)
+        .map(|s| s.session)
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let segments = if nodes.len() == 1 {
+        "1 Segment".to_owned()
+    } else {
+        format!("{} Segments", nodes.len())
+    };
+    let whole = if bad == 0 {
+        format!("all {records} records")
+    } else {
+        format!("{records} records")
+    };
+    match ids.as_slice() {
+        [] if nodes.is_empty() => "there is no Segment beside it".to_owned(),
+        [] => format!("{whole} of {segments} are whole and carry no Session id"),
+        [id] => format!("{whole} of {segments} are whole and carry Session {id}"),
+        many => {
+            let ids: Vec<String> = many
+                .iter()
+                .take(MAX_NAMED)
+                .map(ToString::to_string)
+                .collect();
+            format!(
+                "{whole} of {segments} are whole and carry {} different Sessions: {}",
+                many.len(),
+                ids.join(", ")
+            )
+        }
+    }
+}

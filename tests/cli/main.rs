@@ -1,0 +1,15 @@
+//! The one test binary of the command line: it runs the built `wagg` as a person would.
+#![allow(
+    missing_docs,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "what a test writes is no store of anybody's, and a test that can not go on panics"
+)]
+
+mod docs;
+mod errors;
+mod layers;
+mod orphans;
+mod output;
+#[allow(dead_code, reason = "a kit for all test modules")]
+mod support;

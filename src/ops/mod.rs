@@ -6,4 +6,5 @@ pub mod orphans;
 pub mod ownership;
 pub mod read;
 pub mod resolve;
+pub mod run;
 pub mod verify;

@@ -1,0 +1,3 @@
+//! Runs of a Worker.
+
+pub mod reserve;

@@ -282,6 +282,21 @@ impl Done {
     }
 }
 
+impl Done {
+    /// How it ended, as the receipt says: `done`, `no_change`, `planned`.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        #[derive(Deserialize)]
+        struct Outcome {
+            outcome: String,
+        }
+        self.receipt
+            .parse::<Outcome>()
+            .map(|o| o.outcome)
+            .unwrap_or_default()
+    }
+}
+
 /// SHA-256 in hex over a command and its arguments in a canonical form: keys sorted, no spaces.
 #[must_use]
 pub fn fingerprint(command: &str, arguments: &Value) -> String {

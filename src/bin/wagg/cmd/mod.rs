@@ -1,5 +1,6 @@
 //! The commands: one line each here, one file each beside.
 
+mod apply;
 mod change;
 mod completions;
 mod explain;
@@ -19,6 +20,7 @@ use crate::ui::Ui;
 pub enum Command {
     Verify(verify::Args),
     Explain(explain::Args),
+    Apply(apply::Args),
     Completions(completions::Args),
     Man(man::Args),
     Orphans(orphans::Args),
@@ -30,6 +32,7 @@ impl Command {
         match self {
             Self::Verify(args) => verify::run(args, ui),
             Self::Explain(args) => explain::run(args, ui),
+            Self::Apply(args) => apply::run(args, ui),
             Self::Completions(args) => completions::run(args, ui),
             Self::Man(args) => man::run(args, ui),
             Self::Orphans(args) => orphans::run(args, ui),

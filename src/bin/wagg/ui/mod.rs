@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use wagg::diag::{Code, Error, Result};
 
 pub use color::Style;
-pub use error::{Early, install_panic_hook};
+pub use error::{Early, install_panic_hook, value as error_value};
 pub use exit::exit_code;
 pub use list::{ListFlags, NO_SUMMARY, Row};
 #[allow(unused_imports, reason = "for show commands")]

@@ -5,6 +5,9 @@ use std::io::{self, Read};
 /// Lines above this length, in bytes, are refused: nothing so large is a change.
 const MAX_LINE: usize = 256 * 1024 * 1024;
 
+/// Lines with their numbers.
+pub(super) type Numbered = Vec<(u64, Vec<u8>)>;
+
 /// Reads lines in groups.
 pub(super) struct Lines<R> {
     input: R,
@@ -28,7 +31,7 @@ impl<R: Read> Lines<R> {
 
     /// The next lines with their numbers, blank ones left out: at least one, at most `most`, and
     /// no more than can be had without waiting. None at the end.
-    pub fn next(&mut self, most: usize) -> io::Result<Option<Vec<(u64, Vec<u8>)>>> {
+    pub fn next(&mut self, most: usize) -> io::Result<Option<Numbered>> {
         loop {
             let mut lines = Vec::new();
             while lines.len() < most {

@@ -155,6 +155,10 @@ pub trait Change {
 
 /// What a plan comes to.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for a command, on the stack"
+)]
 pub enum Planned {
     /// It is so already.
     Nothing(Answer),

@@ -8,6 +8,7 @@ mod list;
 mod object;
 mod progress;
 pub mod sanitize;
+mod stream;
 mod table;
 pub mod text;
 
@@ -25,6 +26,7 @@ pub use findings::Group;
 pub use list::{ListFlags, NO_SUMMARY, Row};
 #[allow(unused_imports, reason = "for show commands")]
 pub use object::Block;
+pub use stream::Rows;
 pub use table::{Cell, Column};
 
 use crate::cli::{FormatArg, Global};

@@ -7,8 +7,13 @@ mod explain;
 mod findings;
 mod man;
 mod orphans;
+mod reading;
+mod run;
+mod segment;
+mod show;
 mod store;
 mod verify;
+mod worker;
 
 use clap::Subcommand;
 use wagg::diag::{Exit, Result};
@@ -18,6 +23,10 @@ use crate::ui::Ui;
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Show(show::Args),
+    Worker(worker::Args),
+    Segment(segment::Args),
+    Run(run::Args),
     Verify(verify::Args),
     Explain(explain::Args),
     Apply(apply::Args),
@@ -30,6 +39,10 @@ impl Command {
     /// Carries the command out.
     pub fn run(self, ui: &Ui) -> Result<Exit> {
         match self {
+            Self::Show(args) => show::run(args, ui),
+            Self::Worker(args) => worker::run(args, ui),
+            Self::Segment(args) => segment::run(args, ui),
+            Self::Run(args) => run::run(args, ui),
             Self::Verify(args) => verify::run(args, ui),
             Self::Explain(args) => explain::run(args, ui),
             Self::Apply(args) => apply::run(args, ui),

@@ -7,6 +7,7 @@ mod list;
 mod object;
 mod progress;
 pub mod sanitize;
+mod stream;
 mod table;
 pub mod text;
 
@@ -23,6 +24,7 @@ pub use exit::exit_code;
 pub use list::{ListFlags, NO_SUMMARY, Row};
 #[allow(unused_imports, reason = "for show commands")]
 pub use object::Block;
+pub use stream::Rows;
 pub use table::{Cell, Column};
 
 use crate::cli::{FormatArg, Global};

@@ -7,6 +7,7 @@
 )]
 
 mod cases;
+mod corpus;
 mod docs;
 mod errors;
 mod layers;

@@ -174,14 +174,14 @@ struct Walker<'s, B, S> {
     control_free: bool,
     sink: &'s mut S,
     fault: Option<Fault>,
+    /// The known field whose value is read, for messages.
+    field: Option<&'static str>,
     /// Unescaped words and captures.
     scratch: Vec<u8>,
 }
 
 /// What a string is read for.
 enum Want {
-    /// Nothing: it is only checked.
-    Skip,
     /// Its unescaped text, in `scratch`, cut at this length (one more byte says that it was cut).
     Text(usize),
     /// To be base64.
@@ -197,6 +197,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             control_free,
             sink,
             fault: None,
+            field: None,
             scratch: Vec::new(),
         }
     }
@@ -264,6 +265,16 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         }
     }
 
+    /// The same of the value of the field that is read, which it names.
+    #[cold]
+    fn note_value(&mut self, code: Code, at: u64, message: impl std::fmt::Display) {
+        let message = match self.field {
+            Some(field) => format!("`{field}`: {message}"),
+            None => message.to_string(),
+        };
+        self.note(code, at, message);
+    }
+
     fn top(&mut self, ty: &'static Ty) -> Step {
         self.token();
         self.value(ty, false, Slot::None)?;
@@ -278,7 +289,10 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             return Err(self.stop(
                 Code::TooDeep,
                 at,
-                format!("nested deeper than {MAX_DEPTH} levels, where a Runtime's reader stops"),
+                format!(
+                    "nested {} levels deep, where a Runtime's reader stops",
+                    MAX_DEPTH + 1
+                ),
             ));
         }
         self.pos += 1;
@@ -294,10 +308,10 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         if first == b'n' {
             self.literal("null")?;
             if !nullable && !matches!(ty, Ty::Any) {
-                self.note(
+                self.note_value(
                     Code::WrongType,
                     at,
-                    format!("null where {} should be", ty.name()),
+                    format_args!("null where {} should be", ty.name()),
                 );
             }
             return Ok(());
@@ -316,7 +330,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             (Ty::Array(of), b'[') => self.array(of, slot)?,
             (Ty::Str | Ty::StrOrI32 | Ty::StrOrU64, b'"') => {
                 if slot == Slot::None {
-                    self.string(&Want::Skip)?;
+                    self.skip_string()?;
                 } else {
                     self.text(MAX_CAPTURE)?;
                     self.give_text(slot, at);
@@ -339,7 +353,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             ) => self.typed_number(ty, slot, at)?,
             _ => {
                 self.skip()?;
-                self.note(Code::WrongType, at, format!("not {}", ty.name()));
+                self.note_value(Code::WrongType, at, format_args!("not {}", ty.name()));
             }
         }
         Ok(())
@@ -417,6 +431,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             match fields.get(index) {
                 Some(field) => {
                     guess = index + 1;
+                    self.field = Some(field.name);
                     let nullable =
                         matches!(field.presence, Presence::Optional | Presence::Nullable);
                     self.value(&field.ty, nullable, field.slot)?;
@@ -720,10 +735,10 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             Some(_) => {}
             None => {
                 let word = self.word_at(at);
-                self.note(
+                self.note_value(
                     Code::WrongType,
                     at,
-                    format!("not one of {}:{word}", words.join(", ")),
+                    format_args!("not one of {}:{word}", words.join(", ")),
                 );
             }
         }
@@ -736,7 +751,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             std::str::from_utf8(&self.scratch).is_ok_and(|t| uuid::Uuid::parse_str(t).is_ok());
         if !known {
             let word = self.word_at(at);
-            self.note(Code::WrongType, at, format!("not a UUID:{word}"));
+            self.note_value(Code::WrongType, at, format_args!("not a UUID:{word}"));
         } else if slot != Slot::None {
             self.give_text(slot, at);
         }
@@ -747,7 +762,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         self.string(&Want::Base64)?;
         // `scratch` holds the verdict: one byte a fault.
         if !self.scratch.is_empty() {
-            self.note(Code::WrongType, at, "not standard base64 with padding");
+            self.note_value(Code::WrongType, at, "not standard base64 with padding");
         }
         Ok(())
     }
@@ -768,12 +783,37 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         self.string(&Want::Text(most))
     }
 
+    /// Passes over a string; the cursor stands on its opening quote. This is the hot loop of the
+    /// whole scanner: most bytes of a history are inside strings that nobody asked for.
+    fn skip_string(&mut self) -> Step {
+        self.pos += 1;
+        loop {
+            let window = self.bytes.window();
+            let rest = window.get(self.pos..).unwrap_or(&[]);
+            let (run, end) = skip_run(rest, self.control_free);
+            self.pos += run;
+            match end {
+                Some(b'"') => {
+                    self.pos += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => {
+                    self.escape()?;
+                }
+                Some(_) => return Err(self.syntax("a control character inside a string")),
+                None => {
+                    if !self.refill() {
+                        return Err(self.syntax("the line ends inside a string"));
+                    }
+                }
+            }
+        }
+    }
+
     /// Reads a string; the cursor stands on its opening quote.
     fn string(&mut self, want: &Want) -> Step {
         let mut base64 = Base64::default();
-        if !matches!(want, Want::Skip) {
-            self.scratch.clear();
-        }
+        self.scratch.clear();
         self.pos += 1;
         loop {
             let control_free = self.control_free;
@@ -781,7 +821,6 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             let rest = window.get(self.pos..).unwrap_or(&[]);
             let run = plain_run(rest, control_free);
             match want {
-                Want::Skip => {}
                 Want::Text(most) => push(&mut self.scratch, *most, &rest[..run]),
                 Want::Base64 => base64.feed(&rest[..run]),
             }
@@ -800,7 +839,6 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                     let mut utf8 = [0; 4];
                     let bytes = c.encode_utf8(&mut utf8).as_bytes();
                     match want {
-                        Want::Skip => {}
                         Want::Text(most) => push(&mut self.scratch, *most, bytes),
                         Want::Base64 => base64.feed(bytes),
                     }
@@ -932,7 +970,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             }
             Err(code) => {
                 let word = self.word_at(at);
-                self.note(code, at, format!("not {}:{word}", ty.name()));
+                self.note_value(code, at, format_args!("not {}:{word}", ty.name()));
             }
         }
         Ok(())
@@ -1033,7 +1071,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         loop {
             // A value.
             match self.token() {
-                Some(b'"') => self.string(&Want::Skip)?,
+                Some(b'"') => self.skip_string()?,
                 Some(b'{') => {
                     self.enter()?;
                     kinds = kinds << 1 | 1;
@@ -1140,11 +1178,60 @@ impl Lead {
 /// How many bytes stand before the next quote, backslash or control character.
 #[inline]
 fn plain_run(bytes: &[u8], control_free: bool) -> usize {
-    let run = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+    let run = special(bytes);
     if control_free {
         return run;
     }
     bytes[..run].iter().position(|&b| b < 0x20).unwrap_or(run)
+}
+
+/// How many bytes stand before the end of a string or something that is not a plain escape, and
+/// which byte it is. Escapes of two bytes are passed over here: text is full of them.
+#[inline]
+fn skip_run(bytes: &[u8], control_free: bool) -> (usize, Option<u8>) {
+    let mut at = 0;
+    loop {
+        let rest = &bytes[at..];
+        let run = plain_run(rest, control_free);
+        at += run;
+        match (rest.get(run), rest.get(run + 1)) {
+            (Some(b'\\'), Some(b'n' | b'"' | b'\\' | b't' | b'r' | b'/' | b'b' | b'f')) => at += 2,
+            (end, _) => return (at, end.copied()),
+        }
+    }
+}
+
+/// How many bytes stand before the next quote or backslash.
+#[inline]
+fn special(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    let mut blocks = bytes.chunks_exact(BLOCK);
+    for block in &mut blocks {
+        let found = special_in(block);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    let tail = blocks.remainder();
+    at + tail
+        .iter()
+        .position(|&b| b == b'"' || b == b'\\')
+        .unwrap_or(tail.len())
+}
+
+const BLOCK: usize = 16;
+
+/// One bit for each byte of a block that is a quote or a backslash.
+#[inline]
+fn special_in(block: &[u8]) -> u32 {
+    use wide::{CmpEq, i8x16};
+    let mut bytes = [0; BLOCK];
+    bytes.copy_from_slice(block);
+    let bytes = i8x16::from(bytes.map(u8::cast_signed));
+    let quotes = bytes.cmp_eq(i8x16::splat(b'"'.cast_signed()));
+    let slashes = bytes.cmp_eq(i8x16::splat(b'\\'.cast_signed()));
+    (quotes | slashes).move_mask().cast_unsigned()
 }
 
 /// Appends up to `most` bytes, and one more as the mark of a cut.

@@ -64,6 +64,11 @@ impl<T> Folder<T> {
             _ => None,
         }
     }
+
+    /// Whether something stands there that could not be looked into.
+    pub fn is_shut(&self) -> bool {
+        matches!(self, Self::NotAFolder(_) | Self::Unreadable(_))
+    }
 }
 
 /// Opens and reads a folder inside another.
@@ -151,6 +156,18 @@ impl RunsFolder {
                 RunEntry::Generation(generation) => Some(generation),
                 RunEntry::Named => None,
             })
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Every generation whose name is taken, by whatever, in order: none of them is given out.
+    #[must_use]
+    pub fn all_generations(&self) -> Vec<Generation> {
+        let mut all: Vec<Generation> = self
+            .entries
+            .iter()
+            .filter_map(|e| e.name.to_str()?.parse().ok())
             .collect();
         all.sort_unstable();
         all

@@ -15,3 +15,4 @@ mod orphans;
 mod output;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
+mod verify;

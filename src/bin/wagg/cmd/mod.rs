@@ -1,5 +1,6 @@
 //! The commands: one line each here, one file each beside.
 
+mod change;
 mod completions;
 mod explain;
 mod findings;

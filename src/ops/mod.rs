@@ -2,6 +2,7 @@
 
 pub mod change;
 pub mod legacy;
+pub mod migrate_status;
 pub mod orphans;
 pub mod ownership;
 pub mod read;

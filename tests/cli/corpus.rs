@@ -527,6 +527,8 @@ fn read_commands_change_nothing_and_always_end() {
         &["verify", "--format", "ndjson", "--locked"],
         &["orphans", "-v", "--format", "table"],
         &["orphans", "--locked", "--format", "ndjson"],
+        &["migrate", "status"],
+        &["migrate", "status", "--format", "json"],
     ];
     for case in Case::all() {
         for store in [

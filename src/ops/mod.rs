@@ -3,6 +3,7 @@
 pub mod apply;
 pub mod change;
 pub mod legacy;
+pub mod migrate_status;
 pub mod orphans;
 pub mod ownership;
 pub mod read;

@@ -6,6 +6,7 @@ mod completions;
 mod explain;
 mod findings;
 mod man;
+mod migrate;
 mod orphans;
 mod reading;
 mod run;
@@ -33,6 +34,7 @@ pub enum Command {
     Completions(completions::Args),
     Man(man::Args),
     Orphans(orphans::Args),
+    Migrate(migrate::Args),
 }
 
 impl Command {
@@ -49,6 +51,7 @@ impl Command {
             Self::Completions(args) => completions::run(args, ui),
             Self::Man(args) => man::run(args, ui),
             Self::Orphans(args) => orphans::run(args, ui),
+            Self::Migrate(args) => migrate::run(args, ui),
         }
     }
 }

@@ -6,10 +6,12 @@
 pub mod diagnose;
 pub mod document;
 mod documents;
+pub mod edit;
 pub mod facts;
 pub mod fold;
 pub mod item;
 pub mod json;
+pub mod mend;
 pub mod preview;
 pub mod replay;
 pub mod scan;
@@ -19,6 +21,7 @@ mod source;
 pub mod step;
 mod view;
 
+pub use edit::{Edit, Edited, Rope};
 pub use facts::{Facts, ItemFact, Origin, Role};
 pub use fold::{Fold, Outline, Remark, Start};
 pub use item::{ItemDigest, Said};

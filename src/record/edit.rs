@@ -155,10 +155,7 @@ impl Rope {
             if start >= range.end {
                 break;
             }
-            let (from, until) = (
-                range.start.max(start) - start,
-                range.end.min(*end) - start,
-            );
+            let (from, until) = (range.start.max(start) - start, range.end.min(*end) - start);
             to.push(match piece {
                 Piece::Old(old) => Piece::Old(old.start + from..old.start + until),
                 Piece::New(text) => {
@@ -240,9 +237,7 @@ impl<S: Source + ?Sized> Source for Edited<'_, S> {
         let room = buf.len().min(left);
         let inside = offset - (end - piece.len());
         match piece {
-            Piece::Old(range) => self
-                .source
-                .read_at(&mut buf[..room], range.start + inside),
+            Piece::Old(range) => self.source.read_at(&mut buf[..room], range.start + inside),
             Piece::New(text) => {
                 let at = inside as usize;
                 buf[..room].copy_from_slice(&text.as_bytes()[at..at + room]);
@@ -308,20 +303,26 @@ mod tests {
 
     /// Ordered edits of a text of this length that do not overlap.
     fn some_edits(len: u64) -> impl Strategy<Value = Vec<Edit>> {
-        proptest::collection::vec((0..=len, 0..4_u64, "[a-c]{0,3}"), 0..5).prop_map(move |mut all| {
-            all.sort();
-            let mut edits: Vec<Edit> = Vec::new();
-            let mut at = 0;
-            for (offset, length, with) in all {
-                if offset < at {
-                    continue;
+        proptest::collection::vec((0..=len, 0..4_u64, "[a-c]{0,3}"), 0..5).prop_map(
+            move |mut all| {
+                all.sort();
+                let mut edits: Vec<Edit> = Vec::new();
+                let mut at = 0;
+                for (offset, length, with) in all {
+                    if offset < at {
+                        continue;
+                    }
+                    let length = length.min(len - offset);
+                    at = offset + length;
+                    edits.push(Edit {
+                        offset,
+                        length,
+                        with,
+                    });
                 }
-                let length = length.min(len - offset);
-                at = offset + length;
-                edits.push(Edit { offset, length, with });
-            }
-            edits
-        })
+                edits
+            },
+        )
     }
 
     proptest! {

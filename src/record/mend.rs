@@ -92,7 +92,11 @@ fn mend_view<S: Source + ?Sized>(line: &View<'_, S>, ty: &'static Ty) -> Mending
         // Records and what can not be read each get a line of their own.
         let newline = if anything && !over { "\n" } else { "" };
         if filling > 0 || !newline.is_empty() {
-            let why = if filling > 0 { Why::Filling } else { Why::Newline };
+            let why = if filling > 0 {
+                Why::Filling
+            } else {
+                Why::Newline
+            };
             mending.edits.push((edit(at, filling, newline), why));
         }
         at = rest;
@@ -213,8 +217,7 @@ pub fn sniff<S: Source + ?Sized>(source: &S, range: &Range<u64>) -> io::Result<S
         let rest = &from[from.find(key)? + key.len()..];
         let word = &rest[..rest.find('"')?];
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.:".contains(&b);
-        (!word.is_empty() && word.len() <= 128 && word.bytes().all(plain))
-            .then(|| word.to_owned())
+        (!word.is_empty() && word.len() <= 128 && word.bytes().all(plain)).then(|| word.to_owned())
     };
     let mut kinds = Vec::new();
     let mut rest: &str = &text;
@@ -245,7 +248,8 @@ mod tests {
     const A: &str = r#"{"kind":"turn_end","ts":1,"turn_count":1}"#;
     const B: &str = r#"{"kind":"run_completed","ts":2,"interrupted":false,"result":"finished"}"#;
     const STUB: &str = r#"{"kind":"assistant_item","ts":1,"item":{"ki"#;
-    const HALF: &str = r#"{"kind":"extension","ts":1,"domain":"x","payload":"\ud83c\ud83c\udf89 \udf89"}"#;
+    const HALF: &str =
+        r#"{"kind":"extension","ts":1,"domain":"x","payload":"\ud83c\ud83c\udf89 \udf89"}"#;
 
     fn mended(line: &[u8]) -> (Mending, Vec<u8>) {
         let len = line.len() as u64;
@@ -318,7 +322,8 @@ mod tests {
             "]".repeat(200)
         );
         let at = |from: usize, len: usize| from as u64..(from + len) as u64;
-        let rows: &[(Vec<u8>, u64, Vec<Range<u64>>)] = &[
+        type Row = (Vec<u8>, u64, Vec<Range<u64>>);
+        let rows: &[Row] = &[
             (stub.to_vec(), 0, vec![at(0, stub.len())]),
             (cat(&[a, b" x"]), 1, vec![at(a.len() + 1, 1)]),
             (cat(&[odd, a]), 1, vec![at(0, odd.len())]),

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::aside::{Cut, Kept, Move};
+use super::rewrite::Rewrite;
 use super::{hex, sha256, split};
 use crate::diag::Result;
 use crate::record::Source;
@@ -94,6 +96,17 @@ pub enum Effect {
         /// Which.
         path: PathBuf,
     },
+    /// What will be taken away is copied to the operation's quarantine, before anything changes.
+    Keep {
+        /// What.
+        parts: Vec<Kept>,
+    },
+    /// A file is written anew from its old bytes by edits.
+    Rewrite(Rewrite),
+    /// The end of a file is cut off.
+    Cut(Cut),
+    /// A file or folder gets another place.
+    Move(Move),
 }
 
 /// An effect with the bytes that it writes.
@@ -252,7 +265,13 @@ impl Act {
                     file.content = text(bytes);
                 }
             }
-            Effect::File { .. } | Effect::Append { .. } | Effect::Remove { .. } => {}
+            Effect::File { .. }
+            | Effect::Append { .. }
+            | Effect::Remove { .. }
+            | Effect::Keep { .. }
+            | Effect::Rewrite(_)
+            | Effect::Cut(_)
+            | Effect::Move(_) => {}
         }
         effect
     }
@@ -265,8 +284,10 @@ impl Act {
                 .iter()
                 .map(|file| file.content.clone().map(String::into_bytes))
                 .collect::<Option<Vec<_>>>()?,
-            Effect::Remove { .. } => Vec::new(),
-            Effect::File { .. } | Effect::Append { .. } => return None,
+            Effect::Remove { .. } | Effect::Rewrite(_) | Effect::Cut(_) | Effect::Move(_) => {
+                Vec::new()
+            }
+            Effect::File { .. } | Effect::Append { .. } | Effect::Keep { .. } => return None,
         };
         Some(Self {
             effect: effect.clone(),
@@ -285,6 +306,20 @@ impl Effect {
             | Self::Folder { path, .. }
             | Self::Append { path, .. }
             | Self::Remove { path } => path,
+            Self::Keep { parts } => parts.first().map_or(Path::new(""), |part| &part.path),
+            Self::Rewrite(rewrite) => &rewrite.path,
+            Self::Cut(cut) => &cut.path,
+            Self::Move(to) => &to.to,
+        }
+    }
+
+    /// Every path whose content or place it changes.
+    #[must_use]
+    pub fn touches(&self) -> Vec<&Path> {
+        match self {
+            Self::Keep { .. } => Vec::new(),
+            Self::Move(other) => vec![&other.from, &other.to],
+            other => vec![other.path()],
         }
     }
 
@@ -295,7 +330,12 @@ impl Effect {
                 path.with_file_name(temp)
             }
             Self::Folder { staging, .. } => staging.clone(),
-            Self::Append { .. } | Self::Remove { .. } => return None,
+            Self::Rewrite(rewrite) => rewrite.path.with_file_name(&rewrite.temp),
+            Self::Append { .. }
+            | Self::Remove { .. }
+            | Self::Keep { .. }
+            | Self::Cut(_)
+            | Self::Move(_) => return None,
         };
         Some(path.to_string_lossy().into_owned())
     }
@@ -367,6 +407,11 @@ impl Effect {
                 sha256,
                 parts,
             } => append_state(root, path, *offset, *bytes, sha256, parts),
+            // A copy; whether it is there matters to nobody before what follows it is.
+            Self::Keep { .. } => Ok(State::Before),
+            Self::Rewrite(rewrite) => rewrite.state(root),
+            Self::Cut(cut) => cut.state(root),
+            Self::Move(other) => other.state(root),
             Self::Remove { path } => {
                 let Some(parent) = parent_of(root, path)? else {
                     return Ok(State::After);
@@ -392,7 +437,7 @@ pub(super) fn parent_of(root: &Dir, path: &Path) -> io::Result<Option<Dir>> {
     }
 }
 
-fn open(root: &Dir, path: &Path) -> io::Result<Option<std::fs::File>> {
+pub(super) fn open(root: &Dir, path: &Path) -> io::Result<Option<std::fs::File>> {
     let Some(parent) = parent_of(root, path)? else {
         return Ok(None);
     };
@@ -411,7 +456,11 @@ fn document_digest(root: &Dir, path: &Path) -> io::Result<Option<String>> {
 }
 
 /// SHA-256 of a part of a file; none if the file ends before it does.
-fn digest_of(file: &std::fs::File, offset: u64, bytes: u64) -> io::Result<Option<String>> {
+pub(super) fn digest_of(
+    file: &std::fs::File,
+    offset: u64,
+    bytes: u64,
+) -> io::Result<Option<String>> {
     let mut hasher = Sha256::new();
     let mut buf = vec![0; 256 * 1024];
     let (mut at, end) = (offset, offset + bytes);

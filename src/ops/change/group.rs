@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use super::execute::{self, Ended, Item};
 use super::view::{Overlay, View};
 use super::{
-    Change, Done, Flags, Planned, Scope, Work, after_effects, fence, fingerprint, intent, noted,
-    nothing, receipt, replayed, run, settle, taken, writable,
+    Change, Done, Flags, Planned, Scope, Work, after_effects, ending, fence, fingerprint, intent,
+    noted, nothing, receipt, replayed, run, settle, taken, writable,
 };
 use crate::diag::{Code, Error, Result};
 use crate::layout::WorkerId;
 use crate::store::fs::SyncFs;
-use crate::store::journal::{Begin, Intent, Journal, OpenOperation, Outcome, Receipt};
+use crate::store::journal::{Begin, Intent, Journal, OpenOperation, Receipt};
 use crate::store::{Guard, Locks, Store};
 
 /// One change of a group, with its own flags.
@@ -190,6 +190,7 @@ fn plan(
     let view = View::over(store, overlay);
     fence::check(&view, scope, change.liveness(scope), &member.flags.expect)?;
     let intent = intent(change, &member.flags, scope, fingerprint.to_owned());
+    let view = view.of(intent.operation_id);
     match change.plan(&view, scope)? {
         Planned::Nothing(answer) => nothing(journal, intent, &member.flags, &answer).map(Ok),
         Planned::Do(plan) => {
@@ -239,9 +240,10 @@ fn carry_out(
     for ((index, operation, work), ended) in operations.into_iter().zip(ended) {
         match ended {
             Ended::Done => {
-                let receipt = receipt(operation.intent(), "done", &work.answer)?;
+                let (outcome, said) = ending(work.partial);
+                let receipt = receipt(operation.intent(), said, &work.answer)?;
                 finished.push((index, receipt.clone()));
-                outcomes.push((operation, Outcome::Done, receipt));
+                outcomes.push((operation, outcome, receipt));
             }
             Ended::Without(e) => {
                 let _ = operation.clear();

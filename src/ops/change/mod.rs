@@ -11,11 +11,13 @@
 //! Since an intent holds its effects as data, with digests of what was before and what will be
 //! after, settling a dead operation needs to know nothing of its command.
 
+pub mod aside;
 pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
 mod group;
+pub mod rewrite;
 mod settle;
 mod view;
 
@@ -216,6 +218,8 @@ pub struct Plan {
     pub commit: usize,
     /// What it answers once it is done.
     pub answer: Answer,
+    /// It leaves some of what was asked for, and its answer says what.
+    pub partial: bool,
 }
 
 /// The part of an intent that settling needs.
@@ -224,6 +228,17 @@ pub(super) struct Follow {
     pub effects: Vec<Effect>,
     pub commit: usize,
     pub answer: Answer,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+}
+
+/// How an operation ends that all effects of are there.
+pub(super) const fn ending(partial: bool) -> (Outcome, &'static str) {
+    if partial {
+        (Outcome::Partial, "partial")
+    } else {
+        (Outcome::Done, "done")
+    }
 }
 
 /// How a changing command ended.
@@ -484,6 +499,7 @@ fn under(
     let view = View::plain(store);
     fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
     let intent = intent(change, flags, scope, fingerprint);
+    let view = view.of(intent.operation_id);
     match change.plan(&view, scope)? {
         Planned::Nothing(answer) => nothing(&journal, intent, flags, &answer),
         Planned::Do(plan) => {
@@ -545,6 +561,7 @@ pub(super) struct Work {
     pub acts: Vec<Act>,
     pub commit: usize,
     pub answer: Answer,
+    pub partial: bool,
 }
 
 /// Completes an intent with what settling would need.
@@ -574,6 +591,7 @@ fn noted(mut intent: Intent, plan: Plan) -> Result<(Intent, Work)> {
         effects,
         commit: plan.commit,
         answer: plan.answer.clone(),
+        partial: plan.partial,
     };
     intent.follow = serde_json::to_value(&follow).map_err(unwritable)?;
     Ok((
@@ -582,23 +600,28 @@ fn noted(mut intent: Intent, plan: Plan) -> Result<(Intent, Work)> {
             acts: plan.acts,
             commit: plan.commit,
             answer: plan.answer,
+            partial: plan.partial,
         },
     ))
 }
 
 fn carry_out(guard: &dyn Guard, operation: OpenOperation<'_>, work: Work) -> Result<Done> {
-    let receipt = receipt(operation.intent(), "done", &work.answer)?;
+    let (outcome, said) = ending(work.partial);
+    let receipt = receipt(operation.intent(), said, &work.answer)?;
     let mut items = [execute::Item::new(operation.id(), &work)];
     execute::execute(guard, &mut items, None);
     let [item] = items;
     match item.ended() {
         execute::Ended::Done => {
-            let receipt = operation
-                .finish(Outcome::Done, receipt)
-                .map_err(after_effects)?;
+            let receipt = operation.finish(outcome, receipt).map_err(after_effects)?;
             Ok(Done::of(receipt, false))
         }
         execute::Ended::Without(error) => {
+            for act in &work.acts {
+                if let Effect::Keep { parts } = &act.effect {
+                    let _ = aside::drop_kept(guard, operation.id(), parts);
+                }
+            }
             // Should this note be lost, the operation is settled, with the same result.
             let _ = operation.clear();
             Err(error)

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::effect::{Act, Effect, State};
 use super::execute::{Ended, Item, execute, is_missing};
-use super::{Follow, Scope, receipt, split};
+use super::{Follow, Scope, aside, ending, receipt, split};
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{OperationId, Paths};
 use crate::store::fs::{Appender, clear_leftover, failed, make_durable, sync_dir};
-use crate::store::journal::{self, Intent, Journal, Outcome};
+use crate::store::journal::{self, Intent, Journal};
 use crate::store::{Guard, Quarantine, Store};
 
 /// What became of one unfinished operation.
@@ -82,8 +82,9 @@ fn settle_all(
     for ((intent, follow), passed) in follows.iter().zip(passed) {
         if passed {
             carry_forward(store, guard, intent, follow)?;
-            let receipt = receipt(intent, "done", &follow.answer)?;
-            journal.settle(intent, Outcome::Done, receipt)?;
+            let (outcome, said) = ending(follow.partial);
+            let receipt = receipt(intent, said, &follow.answer)?;
+            journal.settle(intent, outcome, receipt)?;
         } else {
             clear(store, guard, intent, follow)?;
             journal.clear(intent)?;
@@ -171,7 +172,18 @@ fn durable(guard: &dyn Guard, effect: &Effect) -> Result<()> {
     let (parent, name) = split(effect.path())?;
     match guard.write_at(&parent) {
         Ok(dir) if matches!(effect, Effect::Remove { .. }) => sync_dir(&dir),
-        Ok(dir) => make_durable(&dir, name),
+        Ok(dir) => {
+            make_durable(&dir, name)?;
+            let Effect::Move(other) = effect else {
+                return Ok(());
+            };
+            let (parent, _) = split(&other.from)?;
+            match guard.write_at(&parent) {
+                Ok(dir) => sync_dir(&dir),
+                Err(e) if is_missing(&e) => Ok(()),
+                Err(e) => Err(e),
+            }
+        }
         Err(e) if is_missing(&e) => Ok(()),
         Err(e) => Err(e),
     }
@@ -184,6 +196,11 @@ fn clear(store: &Store, guard: &dyn Guard, intent: &Intent, follow: &Follow) -> 
             && let State::Part(_) = state(store, effect)?
         {
             cut(guard, intent.operation_id, path, *offset)?;
+        }
+    }
+    for effect in &follow.effects {
+        if let Effect::Keep { parts } = effect {
+            aside::drop_kept(guard, intent.operation_id, parts)?;
         }
     }
     clear_leftovers(guard, intent)

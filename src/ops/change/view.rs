@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::effect::{Act, Effect, parent_of};
 use crate::diag::{Code, Error, Locus, Result};
-use crate::layout::{Generation, Paths, WorkerId, file};
+use crate::layout::{Generation, OperationId, Paths, WorkerId, file};
 use crate::record::document::{DocumentFault, MetadataDocument, SessionDocument, WorkerDocument};
 use crate::store::fs::{committed_len, failed, stat_of};
 use crate::store::{Dir, Folder, Store, WorkerFolder, WorkerState, read_whole};
@@ -40,7 +40,12 @@ impl Overlay {
             Effect::Folder { path, .. } => {
                 self.folders.insert(path.clone(), ());
             }
-            Effect::File { .. } | Effect::Remove { .. } => {}
+            Effect::File { .. }
+            | Effect::Remove { .. }
+            | Effect::Keep { .. }
+            | Effect::Rewrite(_)
+            | Effect::Cut(_)
+            | Effect::Move(_) => {}
         }
     }
 }
@@ -49,6 +54,7 @@ impl Overlay {
 pub struct View<'a> {
     store: &'a Store,
     overlay: Option<&'a Overlay>,
+    operation: OperationId,
 }
 
 /// The error of a document that is damaged, for a command that needs it.
@@ -76,6 +82,7 @@ impl<'a> View<'a> {
         Self {
             store,
             overlay: None,
+            operation: OperationId::mint(),
         }
     }
 
@@ -83,7 +90,20 @@ impl<'a> View<'a> {
         Self {
             store,
             overlay: Some(overlay),
+            operation: OperationId::mint(),
         }
+    }
+
+    /// The same for a plan of this operation.
+    pub(super) fn of(mut self, operation: OperationId) -> Self {
+        self.operation = operation;
+        self
+    }
+
+    /// The operation that is planned, for what it writes about itself.
+    #[must_use]
+    pub const fn operation(&self) -> OperationId {
+        self.operation
     }
 
     /// The store itself, for what no other change of a group touches.

@@ -77,6 +77,7 @@ impl Change for Reserve {
             ],
             commit: 0,
             answer,
+            partial: false,
         }))
     }
 }

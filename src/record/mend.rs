@@ -190,6 +190,26 @@ fn is_blank<S: Source + ?Sized>(line: &View<'_, S>, from: u64) -> bool {
     blank
 }
 
+/// Where a JSON value ends that begins at `from` of a line, white space behind it included.
+///
+/// # Errors
+/// Those of reading the source.
+pub fn value_end<S: Source + ?Sized>(source: &S, from: u64, line_end: u64) -> io::Result<u64> {
+    static ANY: Ty = Ty::Any;
+    let failed = RefCell::new(None);
+    let view = View::Long {
+        source,
+        start: from,
+        end: line_end,
+        failed: &failed,
+    };
+    let (walk, _) = view.check_mending(from, &ANY);
+    match failed.into_inner() {
+        Some(e) => Err(e),
+        None => Ok(walk.end),
+    }
+}
+
 /// How much is read of what can not be read.
 const SNIFF: u64 = 4096;
 

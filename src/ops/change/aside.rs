@@ -117,6 +117,15 @@ impl Cut {
         })
     }
 
+    /// Whether it is sure that it was never done: the bytes are still there.
+    pub(super) fn surely_not(&self, root: &Dir) -> io::Result<bool> {
+        let Some(file) = open(root, &self.path)? else {
+            return Ok(false);
+        };
+        let tail = digest_of(&file, self.to, self.bytes)?;
+        Ok(tail.is_some_and(|digest| digest == self.sha256))
+    }
+
     fn carry_out(&self, guard: &dyn Guard) -> Result<()> {
         let (parent, name) = split(&self.path)?;
         let dir = guard.write_at(&parent)?;
@@ -152,6 +161,15 @@ impl Move {
             (Some(EntryKind::File), Some(EntryKind::File)) if self.same(root)? => State::Before,
             _ => State::Moved,
         })
+    }
+
+    /// Whether it is sure that it was never done: it is where it was.
+    pub(super) fn surely_not(&self, root: &Dir) -> io::Result<bool> {
+        let Some(parent) = parent_of(root, &self.from)? else {
+            return Ok(false);
+        };
+        let name = self.from.file_name().unwrap_or_default();
+        Ok(parent.try_stat(name)?.is_some())
     }
 
     /// Whether a file is still what it was.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::effect::{Act, Effect, State, digest_of, open};
+use super::effect::{Act, Effect, State, digest_of, open, parent_of};
 use super::{hex, split};
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::OperationId;
@@ -232,6 +232,17 @@ impl Rewrite {
         } else {
             State::Moved
         })
+    }
+
+    /// Whether it is sure that it was never done: what is renamed into place is not under its
+    /// temporary name any more.
+    pub(super) fn surely_not(&self, root: &Dir) -> io::Result<bool> {
+        let temp = self.path.with_file_name(&self.temp);
+        let dir = parent_of(root, &temp)?;
+        Ok(dir.is_some_and(|dir| {
+            dir.try_stat(temp.file_name().unwrap_or_default())
+                .is_ok_and(|stat| stat.is_some())
+        }))
     }
 
     /// Writes the new file beside the old one.

@@ -11,11 +11,15 @@
 //! Since an intent holds its effects as data, with digests of what was before and what will be
 //! after, settling a dead operation needs to know nothing of its command.
 
+#[cfg(test)]
+#[allow(dead_code, reason = "a kit for the tests of all commands")]
+pub(crate) mod crash_tests;
 pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
 mod settle;
+#[allow(dead_code, reason = "the overlay is for groups")]
 mod view;
 
 use std::path::PathBuf;
@@ -153,6 +157,10 @@ pub trait Change {
 
 /// What a plan comes to.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "made once a command, and not kept"
+)]
 pub enum Planned {
     /// It is so already.
     Nothing(Answer),

@@ -8,7 +8,7 @@ use super::execute::{Ended, Item, execute};
 use super::{Follow, Scope, receipt, split};
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{OperationId, Paths};
-use crate::store::fs::{Appender, clear_leftover, failed};
+use crate::store::fs::{Appender, clear_leftover, failed, sync_dir};
 use crate::store::journal::{self, Intent, Journal, Outcome};
 use crate::store::{Guard, Quarantine, Store};
 
@@ -142,6 +142,12 @@ fn commit_passed(store: &Store, follow: &Follow, all: &[(&Intent, Follow)]) -> R
 
 /// Does what must follow the commit point, unless the store has moved on.
 fn carry_forward(store: &Store, guard: &dyn Guard, intent: &Intent, follow: &Follow) -> Result<()> {
+    // Whoever died may have died before a sync. What is built on must last.
+    for effect in &follow.effects {
+        if state(store, effect)? != State::Before {
+            make_durable(guard, effect)?;
+        }
+    }
     clear_leftovers(guard, intent)?;
     for effect in follow.effects.iter().skip(follow.commit + 1) {
         if state(store, effect)? != State::Before {
@@ -157,6 +163,27 @@ fn carry_forward(store: &Store, guard: &dyn Guard, intent: &Intent, follow: &Fol
         match item.ended() {
             Ended::Done => {}
             Ended::Without(e) | Ended::Unknown(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+/// Makes an effect durable that is there, with the folders above it: they may have been made on
+/// the way.
+fn make_durable(guard: &dyn Guard, effect: &Effect) -> Result<()> {
+    if let Effect::Append { path, .. } = effect {
+        let (parent, name) = split(path)?;
+        Appender::sync_at(&guard.write_at(&parent)?, &name)?;
+    }
+    let mut folders: Vec<&Path> = effect.path().ancestors().skip(1).collect();
+    if let Effect::Folder { staging, .. } = effect {
+        folders.extend(staging.parent());
+    }
+    for folder in folders.into_iter().filter(|f| guard.covers(f)) {
+        match guard.write_at(folder) {
+            Ok(dir) => sync_dir(&dir)?,
+            Err(e) if missing(&e) => {}
+            Err(e) => return Err(e),
         }
     }
     Ok(())

@@ -228,6 +228,15 @@ mod hook {
             self.state().dead
         }
 
+        /// Lets another process go on where this one died: the same machine, whose unsynced work
+        /// can still be lost. Steps count from 1 again.
+        pub fn revive(&self, plan: Plan) {
+            let mut state = self.state();
+            state.plan = plan;
+            state.dead = false;
+            state.trail.clear();
+        }
+
         /// Takes back what was not synced, in one of the ways that a power cut can.
         ///
         /// # Errors

@@ -225,7 +225,7 @@ impl<'a> Crashes<'a> {
             let other = [Loss::Names, Loss::Data, Loss::Zeroed][at as usize % 3];
             for loss in [Loss::All, other] {
                 self.one(at, |root, known, fault, label| {
-                    fault.revive(Plan::Count);
+                    fault.go_on(Plan::Count);
                     let second = fault.run(|| (self.act)(root));
                     let second = second.unwrap_or_else(|e| panic!("{label}: again: {e:?}"));
                     fault.power_off(loss).unwrap();
@@ -240,7 +240,7 @@ impl<'a> Crashes<'a> {
             // Killed twice. Not each pair: each step of the retry once, at different firsts.
             let mut then = 1 + at % 17;
             while self.one(at, |root, known, fault, label| {
-                fault.revive(Plan::Die(then));
+                fault.go_on(Plan::Die(then));
                 let _ = fault.run(|| (self.act)(root));
                 let label = format!("{label}, then killed at {then}");
                 Fault::new(Plan::Count).run(|| {

@@ -228,12 +228,12 @@ mod hook {
             self.state().dead
         }
 
-        /// Lets another process go on where this one died: the same machine, whose unsynced work
-        /// can still be lost. Steps count from 1 again.
-        pub fn revive(&self, plan: Plan) {
+        /// Goes on with another plan, as a new process on the same machine: what the dead one wrote
+        /// and did not sync can still be lost.
+        pub fn go_on(&self, plan: Plan) {
             let mut state = self.state();
-            state.plan = plan;
             state.dead = false;
+            state.plan = plan;
             state.trail.clear();
         }
 
@@ -390,6 +390,7 @@ mod hook {
     ///
     /// # Errors
     /// The folders could not be made.
+    #[expect(clippy::disallowed_methods, reason = "the folders are those of a test")]
     pub fn crash_everywhere<S>(
         setup: impl Fn(&Path) -> S,
         work: impl Fn(&mut S),

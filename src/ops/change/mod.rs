@@ -18,8 +18,8 @@ pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
+mod group;
 mod settle;
-#[allow(dead_code, reason = "the overlay is for groups")]
 mod view;
 
 use std::path::PathBuf;
@@ -32,6 +32,7 @@ use sha2::{Digest, Sha256};
 
 pub use effect::{Act, Effect};
 pub use fence::{Expect, Liveness};
+pub use group::{Member, run_many};
 pub use settle::{Settled, settle_store};
 pub use view::View;
 
@@ -159,7 +160,7 @@ pub trait Change {
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "made once a command, and not kept"
+    reason = "there is one for a command, on the stack"
 )]
 pub enum Planned {
     /// It is so already.
@@ -285,6 +286,21 @@ impl Done {
             replayed,
             dry_run: false,
         }
+    }
+}
+
+impl Done {
+    /// How it ended, as the receipt says: `done`, `no_change`, `planned`.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        #[derive(Deserialize)]
+        struct Outcome {
+            outcome: String,
+        }
+        self.receipt
+            .parse::<Outcome>()
+            .map(|o| o.outcome)
+            .unwrap_or_default()
     }
 }
 

@@ -11,9 +11,11 @@
 //! Since an intent holds its effects as data, with digests of what was before and what will be
 //! after, settling a dead operation needs to know nothing of its command.
 
+pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
+mod group;
 mod settle;
 mod view;
 
@@ -27,11 +29,13 @@ use sha2::{Digest, Sha256};
 
 pub use effect::{Act, Effect};
 pub use fence::{Expect, Liveness};
+pub use group::{Member, run_many};
 pub use settle::{Settled, settle_store};
 pub use view::View;
 
 use crate::diag::{Code, Effects, Error, Locus, Result};
 use crate::layout::{Generation, OperationId, Paths, WorkerId};
+use crate::ops::read::WorkerRef;
 use crate::store::journal::{
     Begin, Intent, Journal, Lookup, OpenOperation, Outcome, Receipt, lookup,
 };
@@ -97,6 +101,26 @@ pub enum Scope {
     Catalog,
 }
 
+impl Scope {
+    /// The lock of a Worker that a reference named.
+    ///
+    /// # Errors
+    /// `worker_id_mismatch`: its folder has another name than its id, so no lock is its own.
+    pub fn of(worker: &WorkerRef) -> Result<Self> {
+        if worker.folder == Store::folder_of(worker.id) {
+            return Ok(Self::Worker(worker.id));
+        }
+        Err(Error::new(
+            Code::WorkerIdMismatch,
+            format!(
+                "Worker {} lies in the folder {:?}; nothing is changed in it",
+                worker.id, worker.folder
+            ),
+        )
+        .hint("wagg verify"))
+    }
+}
+
 /// A change that a command wants. Everything in it is reading.
 pub trait Change {
     /// The command, as in `segment fork`.
@@ -112,7 +136,7 @@ pub trait Change {
     fn scope(&self, store: &Store) -> Result<Scope>;
 
     /// What a live run forbids.
-    fn liveness(&self) -> Liveness {
+    fn liveness(&self, _scope: Scope) -> Liveness {
         Liveness::None
     }
 
@@ -126,11 +150,15 @@ pub trait Change {
     ///
     /// # Errors
     /// Whatever forbids the change; nothing has changed then.
-    fn plan(&self, view: &View<'_>) -> Result<Planned>;
+    fn plan(&self, view: &View<'_>, scope: Scope) -> Result<Planned>;
 }
 
 /// What a plan comes to.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for a command, on the stack"
+)]
 pub enum Planned {
     /// It is so already.
     Nothing(Answer),
@@ -150,6 +178,25 @@ pub struct Answer {
     /// What a person's screen or a script gets: the id that was made or acted on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+}
+
+impl Answer {
+    /// An answer about a Worker, with what a script gets.
+    #[must_use]
+    pub fn of(worker: WorkerId, line: impl Into<String>) -> Self {
+        Self {
+            worker_id: Some(worker),
+            line: Some(line.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a field.
+    pub fn field(&mut self, name: &str, value: impl Serialize) {
+        // Only values that are JSON already are ever given.
+        let value = serde_json::to_value(value).unwrap_or(Value::Null);
+        self.fields.insert(name.to_owned(), value);
+    }
 }
 
 /// What is to be done, in order.
@@ -236,6 +283,21 @@ impl Done {
             replayed,
             dry_run: false,
         }
+    }
+}
+
+impl Done {
+    /// How it ended, as the receipt says: `done`, `no_change`, `planned`.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        #[derive(Deserialize)]
+        struct Outcome {
+            outcome: String,
+        }
+        self.receipt
+            .parse::<Outcome>()
+            .map(|o| o.outcome)
+            .unwrap_or_default()
     }
 }
 
@@ -376,8 +438,8 @@ fn replayed(
 
 fn dry_run(store: &Store, flags: &Flags<'_>, change: &dyn Change, scope: Scope) -> Result<Done> {
     let view = View::plain(store);
-    fence::check(&view, scope, change.liveness(), &flags.expect)?;
-    let (outcome, answer, effects) = match change.plan(&view)? {
+    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
+    let (outcome, answer, effects) = match change.plan(&view, scope)? {
         Planned::Nothing(answer) => ("no_change", answer, Vec::new()),
         Planned::Do(plan) => ("planned", plan.answer, plan.acts),
     };
@@ -420,9 +482,9 @@ fn under(
         return Ok(done);
     }
     let view = View::plain(store);
-    fence::check(&view, scope, change.liveness(), &flags.expect)?;
+    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
     let intent = intent(change, flags, scope, fingerprint);
-    match change.plan(&view)? {
+    match change.plan(&view, scope)? {
         Planned::Nothing(answer) => nothing(&journal, intent, flags, &answer),
         Planned::Do(plan) => {
             let (intent, work) = noted(intent, plan)?;

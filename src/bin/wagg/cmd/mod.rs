@@ -1,5 +1,7 @@
 //! The commands: one line each here, one file each beside.
 
+mod apply;
+mod change;
 mod completions;
 mod explain;
 mod findings;
@@ -27,6 +29,7 @@ pub enum Command {
     Run(run::Args),
     Verify(verify::Args),
     Explain(explain::Args),
+    Apply(apply::Args),
     Completions(completions::Args),
     Man(man::Args),
     Orphans(orphans::Args),
@@ -42,6 +45,7 @@ impl Command {
             Self::Run(args) => run::run(args, ui),
             Self::Verify(args) => verify::run(args, ui),
             Self::Explain(args) => explain::run(args, ui),
+            Self::Apply(args) => apply::run(args, ui),
             Self::Completions(args) => completions::run(args, ui),
             Self::Man(args) => man::run(args, ui),
             Self::Orphans(args) => orphans::run(args, ui),

@@ -3,7 +3,6 @@
 mod color;
 mod error;
 mod exit;
-mod findings;
 mod list;
 mod object;
 mod progress;
@@ -20,9 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use wagg::diag::{Code, Error, Result};
 
 pub use color::Style;
-pub use error::{Early, install_panic_hook};
+pub use error::{Early, install_panic_hook, value as error_value};
 pub use exit::exit_code;
-pub use findings::Group;
 pub use list::{ListFlags, NO_SUMMARY, Row};
 #[allow(unused_imports, reason = "for show commands")]
 pub use object::Block;
@@ -102,6 +100,11 @@ impl Ui {
     /// How the answer is written.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// Whether the answer is JSON, for a program.
+    pub fn is_data(&self) -> bool {
+        matches!(self.format, Format::Json | Format::Ndjson)
     }
 
     /// How often `-v` was given.

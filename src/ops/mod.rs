@@ -1,6 +1,7 @@
 //! WHICH change or answer is wanted: one file per operation, free of any UI.
 
 pub mod change;
+pub mod demo;
 pub mod legacy;
 pub mod migrate_status;
 pub mod orphans;

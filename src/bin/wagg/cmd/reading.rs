@@ -9,7 +9,8 @@ use wagg::ops::read::Time;
 use wagg::ops::resolve::{Resolver, form};
 use wagg::store::Store;
 
-use crate::ui::{Block, Cell, Format, Group, ListFlags, NO_SUMMARY, Row, Style, Ui, text};
+use super::findings::{self, Group};
+use crate::ui::{Block, Cell, Format, ListFlags, NO_SUMMARY, Row, Style, Ui, text};
 
 /// So many findings stand below one thing on a terminal.
 const MAX_BELOW: usize = 20;
@@ -120,10 +121,13 @@ pub fn below(mut shown: Vec<&Finding>, worker: WorkerId, ui: &Ui) -> Result<()> 
     let more = shown.len().saturating_sub(MAX_BELOW);
     shown.truncate(MAX_BELOW);
     ui.write(|out| writeln!(out))?;
-    ui.findings(&[Group {
-        heading: "To look at",
-        findings: shown,
-    }])?;
+    findings::groups(
+        &[Group {
+            heading: "To look at",
+            findings: shown,
+        }],
+        ui,
+    )?;
     if more > 0 {
         let findings = text::plural(more as u64, "finding", "findings");
         ui.status(format!("{findings} more: wagg verify {worker}"));

@@ -8,6 +8,7 @@
 
 mod cases;
 mod corpus;
+mod demo;
 mod docs;
 mod errors;
 mod layers;

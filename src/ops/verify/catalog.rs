@@ -107,8 +107,13 @@ fn other_spelling(name: &str) -> Option<WorkerId> {
     } else {
         trimmed
     };
-    if name != digits && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-        return digits.parse().ok();
+    // A UUID without hyphens can be all digits; it is too long for a number.
+    if name != digits
+        && !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && let Ok(id) = digits.parse()
+    {
+        return Some(id);
     }
     let (id, canonical) = crate::layout::SessionId::parse_loose(name).ok()?;
     if canonical {

@@ -28,7 +28,7 @@ use serde::Serialize;
 
 pub use file::verify_files;
 
-use crate::diag::{Code, Finding, Progress, Result, Severity};
+use crate::diag::{Code, Error, Finding, Progress, Result, Severity};
 use crate::layout::{CatalogVersion, SegmentId, WorkerId};
 use crate::record::{Limits, Scanner};
 use crate::store::{Store, WorkerFolder};
@@ -283,7 +283,8 @@ impl Collector<'_> {
 /// Verifies a store.
 ///
 /// # Errors
-/// The store's folders can not be listed at all. What can not be read inside is a finding.
+/// The store's folders can not be listed at all, or a Worker that was asked for is not there
+/// (`not_found`). What can not be read inside is a finding.
 pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Result<Report> {
     let runtime = store.runtime();
     let version = runtime.good().map_or_else(
@@ -301,10 +302,18 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
         report: Report::default(),
         loud: 0,
     };
-    progress.start(None);
-
     let mut root = Found::default();
     let folders = catalog::folders(store, &mut root)?;
+    for id in &options.workers {
+        if !folders.iter().any(|folder| folder.id == Some(*id)) {
+            return Err(Error::new(
+                Code::NotFound,
+                format!("no Worker of this store is called {id}"),
+            )
+            .hint("wagg worker list"));
+        }
+    }
+    progress.start(None);
     let whole = options.workers.is_empty();
     if whole {
         catalog::check_root(store, &runtime, &run, &mut root);

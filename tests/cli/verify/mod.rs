@@ -3,8 +3,10 @@
 mod case;
 mod documents;
 mod lines;
+mod options;
 mod places;
 mod segments;
+mod v3;
 
 use std::collections::BTreeSet;
 

@@ -25,8 +25,8 @@ _wagg() {
             wagg,man)
                 cmd="wagg__subcmd__man"
                 ;;
-            wagg,verify)
-                cmd="wagg__subcmd__verify"
+            wagg,orphans)
+                cmd="wagg__subcmd__orphans"
                 ;;
             *)
                 ;;
@@ -35,7 +35,7 @@ _wagg() {
 
     case "${cmd}" in
         wagg)
-            opts="-q -v -h -V --store --format --color --quiet --verbose --help --version verify explain completions man"
+            opts="-q -v -h -V --store --format --color --quiet --verbose --help --version explain completions man orphans"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -138,42 +138,18 @@ _wagg() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        wagg__subcmd__verify)
-            opts="-0 -q -v -h --file --locked --quick --strict --digest --jobs --max-line --max-findings --max-duration --ignore --baseline --report --ids --null --store --format --color --quiet --verbose --help"
+        wagg__subcmd__orphans)
+            opts="-0 -q -v -h --sessions --metadata --ids --null --store --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --file)
+                --sessions)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --jobs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-line)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-findings)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-duration)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --ignore)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --baseline)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --report)
+                --metadata)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

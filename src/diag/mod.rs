@@ -10,6 +10,7 @@ mod finding;
 mod locus;
 mod plural;
 mod progress;
+mod shell;
 
 pub use codes::{Code, CodeInfo, Exit, RepairClass, Severity};
 pub use error::{Effects, Error, IoContext, Result};
@@ -18,3 +19,4 @@ pub use finding::{Finding, Subject};
 pub use locus::Locus;
 pub use plural::plural;
 pub use progress::{NoProgress, Progress};
+pub use shell::shell;

@@ -1,3 +1,13 @@
 //! WHICH change or answer is wanted: one file per operation, free of any UI.
 
+pub mod change;
+pub mod legacy;
+pub mod orphans;
+pub mod ownership;
+pub mod read;
+pub mod resolve;
+pub mod run;
+pub mod segment;
+pub mod show;
 pub mod verify;
+pub mod worker;

@@ -182,8 +182,6 @@ struct Walker<'s, B, S> {
 
 /// What a string is read for.
 enum Want {
-    /// Nothing: it is only checked.
-    Skip,
     /// Its unescaped text, in `scratch`, cut at this length (one more byte says that it was cut).
     Text(usize),
     /// To be base64.
@@ -332,7 +330,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             (Ty::Array(of), b'[') => self.array(of, slot)?,
             (Ty::Str | Ty::StrOrI32 | Ty::StrOrU64, b'"') => {
                 if slot == Slot::None {
-                    self.string(&Want::Skip)?;
+                    self.skip_string()?;
                 } else {
                     self.text(MAX_CAPTURE)?;
                     self.give_text(slot, at);
@@ -785,12 +783,37 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         self.string(&Want::Text(most))
     }
 
+    /// Passes over a string; the cursor stands on its opening quote. This is the hot loop of the
+    /// whole scanner: most bytes of a history are inside strings that nobody asked for.
+    fn skip_string(&mut self) -> Step {
+        self.pos += 1;
+        loop {
+            let window = self.bytes.window();
+            let rest = window.get(self.pos..).unwrap_or(&[]);
+            let (run, end) = skip_run(rest, self.control_free);
+            self.pos += run;
+            match end {
+                Some(b'"') => {
+                    self.pos += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => {
+                    self.escape()?;
+                }
+                Some(_) => return Err(self.syntax("a control character inside a string")),
+                None => {
+                    if !self.refill() {
+                        return Err(self.syntax("the line ends inside a string"));
+                    }
+                }
+            }
+        }
+    }
+
     /// Reads a string; the cursor stands on its opening quote.
     fn string(&mut self, want: &Want) -> Step {
         let mut base64 = Base64::default();
-        if !matches!(want, Want::Skip) {
-            self.scratch.clear();
-        }
+        self.scratch.clear();
         self.pos += 1;
         loop {
             let control_free = self.control_free;
@@ -798,7 +821,6 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             let rest = window.get(self.pos..).unwrap_or(&[]);
             let run = plain_run(rest, control_free);
             match want {
-                Want::Skip => {}
                 Want::Text(most) => push(&mut self.scratch, *most, &rest[..run]),
                 Want::Base64 => base64.feed(&rest[..run]),
             }
@@ -817,7 +839,6 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                     let mut utf8 = [0; 4];
                     let bytes = c.encode_utf8(&mut utf8).as_bytes();
                     match want {
-                        Want::Skip => {}
                         Want::Text(most) => push(&mut self.scratch, *most, bytes),
                         Want::Base64 => base64.feed(bytes),
                     }
@@ -1050,7 +1071,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         loop {
             // A value.
             match self.token() {
-                Some(b'"') => self.string(&Want::Skip)?,
+                Some(b'"') => self.skip_string()?,
                 Some(b'{') => {
                     self.enter()?;
                     kinds = kinds << 1 | 1;
@@ -1157,11 +1178,60 @@ impl Lead {
 /// How many bytes stand before the next quote, backslash or control character.
 #[inline]
 fn plain_run(bytes: &[u8], control_free: bool) -> usize {
-    let run = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+    let run = special(bytes);
     if control_free {
         return run;
     }
     bytes[..run].iter().position(|&b| b < 0x20).unwrap_or(run)
+}
+
+/// How many bytes stand before the end of a string or something that is not a plain escape, and
+/// which byte it is. Escapes of two bytes are passed over here: text is full of them.
+#[inline]
+fn skip_run(bytes: &[u8], control_free: bool) -> (usize, Option<u8>) {
+    let mut at = 0;
+    loop {
+        let rest = &bytes[at..];
+        let run = plain_run(rest, control_free);
+        at += run;
+        match (rest.get(run), rest.get(run + 1)) {
+            (Some(b'\\'), Some(b'n' | b'"' | b'\\' | b't' | b'r' | b'/' | b'b' | b'f')) => at += 2,
+            (end, _) => return (at, end.copied()),
+        }
+    }
+}
+
+/// How many bytes stand before the next quote or backslash.
+#[inline]
+fn special(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    let mut blocks = bytes.chunks_exact(BLOCK);
+    for block in &mut blocks {
+        let found = special_in(block);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    let tail = blocks.remainder();
+    at + tail
+        .iter()
+        .position(|&b| b == b'"' || b == b'\\')
+        .unwrap_or(tail.len())
+}
+
+const BLOCK: usize = 16;
+
+/// One bit for each byte of a block that is a quote or a backslash.
+#[inline]
+fn special_in(block: &[u8]) -> u32 {
+    use wide::{CmpEq, i8x16};
+    let mut bytes = [0; BLOCK];
+    bytes.copy_from_slice(block);
+    let bytes = i8x16::from(bytes.map(u8::cast_signed));
+    let quotes = bytes.cmp_eq(i8x16::splat(b'"'.cast_signed()));
+    let slashes = bytes.cmp_eq(i8x16::splat(b'\\'.cast_signed()));
+    (quotes | slashes).move_mask().cast_unsigned()
 }
 
 /// Appends up to `most` bytes, and one more as the mark of a cut.

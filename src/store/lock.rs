@@ -472,3 +472,36 @@ pub fn lock_for_reading(root: &Dir, request: &LockRequest<'_>) -> Result<Option<
     let file = wait_for(&root, &path, Mode::Shared, request, deadline, false)?;
     Ok(file.map(|file| ReadLock { _file: file }))
 }
+/// The journal's lock, held for one append. Taken after every other.
+pub(super) struct JournalLock {
+    _lock: Lock,
+}
+
+pub(super) fn lock_journal(guard: &dyn Guard, request: &LockRequest<'_>) -> Result<JournalLock> {
+    lock_journal_at(guard.root(), request, true)?.ok_or_else(|| {
+        failed(
+            "lock",
+            &Paths::journal_lock(),
+            io::ErrorKind::NotFound.into(),
+        )
+    })
+}
+
+/// The same for a look-up, which makes no file.
+pub(super) fn lock_journal_at(
+    root: &Dir,
+    request: &LockRequest<'_>,
+    make: bool,
+) -> Result<Option<JournalLock>> {
+    let path = Paths::journal_lock();
+    let root = root.try_clone().map_err(|e| failed("open", &path, e))?;
+    let deadline = Instant::now() + request.wait;
+    let root = WriteDir::guarded(root);
+    let file = wait_for(&root, &path, Mode::Exclusive, request, deadline, make)?;
+    Ok(file.map(|file| JournalLock {
+        _lock: Lock {
+            told: make && Holder::us(request.command).write(&file),
+            file: Some(file),
+        },
+    }))
+}

@@ -4,10 +4,14 @@
 mod document;
 pub mod fs;
 mod holder;
+pub mod journal;
 mod lock;
 #[cfg(test)]
 mod lock_tests;
 mod probe;
+mod quarantine;
+#[cfg(test)]
+mod quarantine_tests;
 mod root;
 mod worker;
 
@@ -18,6 +22,9 @@ pub use lock::{
     Guard, LockRequest, Locks, ReadLock, StoreGuard, Waiting, WorkerGuard, lock_for_reading,
 };
 pub use probe::{Answer, probe};
+pub use quarantine::{
+    Item, Quarantine, What, empty_quarantine, quarantined, quarantined_bytes, quarantined_items,
+};
 pub use root::{Store, Wanted};
 pub use worker::{
     Folder, RunsFolder, SegmentsFolder, SessionFolder, WorkerFolder, WorkerState, read_folder,

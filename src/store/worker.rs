@@ -161,6 +161,18 @@ impl RunsFolder {
         all
     }
 
+    /// Every generation whose name is taken, by whatever, in order: none of them is given out.
+    #[must_use]
+    pub fn all_generations(&self) -> Vec<Generation> {
+        let mut all: Vec<Generation> = self
+            .entries
+            .iter()
+            .filter_map(|e| e.name.to_str()?.parse().ok())
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Folders named otherwise, in the order of their names.
     pub fn named(&self) -> impl Iterator<Item = &OsString> {
         self.entries

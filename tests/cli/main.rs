@@ -6,9 +6,11 @@
     reason = "what a test writes is no store of anybody's, and a test that can not go on panics"
 )]
 
+mod cases;
 mod docs;
 mod errors;
 mod layers;
+mod orphans;
 mod output;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;

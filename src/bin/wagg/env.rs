@@ -17,6 +17,8 @@ pub const FORMAT: &str = "WAGG_FORMAT";
 pub const ACTOR: &str = "WAGG_ACTOR";
 /// How many seconds to wait for a lock, where `--wait` is not given.
 pub const WAIT: &str = "WAGG_WAIT";
+/// The user's name, for the journal, where `--actor` is not given.
+pub const USER: &str = "USER";
 /// The lock that `wagg lock run` hands down to its command.
 pub const LOCK_FD: &str = "WAGG_LOCK_FD";
 /// Makes a debug build panic, so that a test sees what a bug looks like.
@@ -51,6 +53,10 @@ pub const ALL: &[Variable] = &[
     Variable {
         name: LOCK_FD,
         meaning: "Set by wagg lock run for its command: the descriptor of the lock that a wagg inside must not wait for. Not meant to be set by hand.",
+    },
+    Variable {
+        name: USER,
+        meaning: "The user's name in the journal's user@host, where --actor is not given.",
     },
     Variable {
         name: NO_COLOR,

@@ -97,6 +97,39 @@ impl Appender {
         Self::over(file, keep)
     }
 
+    /// Cuts a file back to `len`, a length that an operation of ours found it with. What goes is
+    /// handed to `keep` first. One sync.
+    ///
+    /// # Errors
+    /// As [`Appender::open`].
+    pub fn cut_to(
+        dir: &WriteDir<'_>,
+        name: impl AsRef<OsStr>,
+        len: u64,
+        keep: impl FnOnce(&TornTail<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let path = dir.path_of(name.as_ref());
+        let file = dir
+            .open_existing(name, OFlags::RDWR | OFlags::APPEND)
+            .map_err(|e| failed("open", &path, e))?;
+        let now = file
+            .file()
+            .metadata()
+            .map_err(|e| failed("read", &path, e))?
+            .len();
+        if now <= len {
+            return Ok(());
+        }
+        keep(&TornTail {
+            file: file.file(),
+            path: file.path(),
+            offset: len,
+            len: now - len,
+        })?;
+        file.set_len(len).map_err(|e| failed("cut", &path, e))?;
+        file.sync_data().map_err(|e| unknown("sync", &path, e))
+    }
+
     /// The same over a file that is open already.
     pub(in crate::store) fn over(
         file: OutFile,
@@ -172,6 +205,18 @@ impl Appender {
             self.written = 0;
         }
         Ok(self.committed)
+    }
+
+    /// Makes durable what was there before, whoever wrote it. One sync.
+    pub(in crate::store) fn sync(&self) -> Result<()> {
+        self.file
+            .sync_data()
+            .map_err(|e| unknown("sync", self.file.path(), e))
+    }
+
+    /// Leaves what was written as it is, without a sync: it may be lost, and that is all right.
+    pub(in crate::store) fn leave(mut self) {
+        self.committed += std::mem::take(&mut self.written);
     }
 
     /// Takes back what was written and not committed.

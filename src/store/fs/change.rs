@@ -166,6 +166,11 @@ impl<'g> WriteDir<'g> {
         Ok(rustix::fs::renameat(&self.dir, from, to_dir, to)?)
     }
 
+    /// Gives something in this folder a temporary name, to be removed under it.
+    pub(in crate::store) fn rename_out(&self, name: &OsStr, temp: &OsStr) -> io::Result<()> {
+        self.rename(name, self, temp)
+    }
+
     /// Renames unless something has the new name. None if this file system can not do that.
     pub(super) fn rename_no_replace(
         &self,
@@ -221,7 +226,9 @@ impl<'g> WriteDir<'g> {
     /// Makes the names in this folder durable.
     pub(in crate::store) fn sync(&self) -> io::Result<()> {
         step(Step::SyncDir, self.path())?;
-        self.handle().sync_all()?;
+        if fault::is_real() {
+            self.handle().sync_all()?;
+        }
         note!(power => power.synced_dir(self));
         Ok(())
     }
@@ -230,7 +237,9 @@ impl<'g> WriteDir<'g> {
     #[cfg(target_os = "linux")]
     pub(super) fn sync_fs(&self) -> io::Result<()> {
         step(Step::SyncFs, self.path())?;
-        rustix::fs::syncfs(&self.dir)?;
+        if fault::is_real() {
+            rustix::fs::syncfs(&self.dir)?;
+        }
         note!(power => {
             power.synced_fs();
             Ok(())
@@ -289,7 +298,9 @@ fn give_rights(
 /// Makes a file durable that somebody wrote.
 pub(super) fn sync_file(file: &File, path: &Path) -> io::Result<()> {
     step(Step::SyncFile, path)?;
-    file.sync_all()?;
+    if fault::is_real() {
+        file.sync_all()?;
+    }
     note!(power => power.synced_file(file));
     Ok(())
 }
@@ -320,7 +331,7 @@ impl OutFile {
     /// What the system says; a part may have been written.
     pub fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         let verdict = fault::before(Step::Write, &self.path, bytes.len())?;
-        note!(power => power.content(&self.file));
+        note!(power => power.write(&self.file, &self.path, None, bytes));
         match verdict {
             Verdict::Go => (&self.file).write_all(bytes),
             Verdict::Short(len, error) => {
@@ -333,7 +344,7 @@ impl OutFile {
     /// Writes all of `bytes` at an offset, as one step.
     pub(in crate::store) fn put_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let verdict = fault::before(Step::Write, &self.path, bytes.len())?;
-        note!(power => power.content(&self.file));
+        note!(power => power.write(&self.file, &self.path, Some(offset), bytes));
         match verdict {
             Verdict::Go => self.file.write_all_at(bytes, offset),
             Verdict::Short(len, error) => {
@@ -346,7 +357,7 @@ impl OutFile {
     /// Sets the length.
     pub(in crate::store) fn set_len(&self, len: u64) -> io::Result<()> {
         step(Step::Truncate, &self.path)?;
-        note!(power => power.content(&self.file));
+        note!(power => power.content(&self.file, &self.path));
         self.file.set_len(len)
     }
 
@@ -365,7 +376,9 @@ impl OutFile {
     /// What the system says.
     pub fn sync_data(&self) -> io::Result<()> {
         step(Step::SyncFile, &self.path)?;
-        self.file.sync_data()?;
+        if fault::is_real() {
+            self.file.sync_data()?;
+        }
         note!(power => power.synced_file(&self.file));
         Ok(())
     }

@@ -102,6 +102,19 @@ pub fn move_aside(
     sync_dir(from_dir)
 }
 
+/// Removes a file that is no history, such as the socket of a run that ended; one that is not there
+/// is fine. Not durable before the folder is synced.
+///
+/// # Errors
+/// What the system says.
+pub fn remove(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
+    let path = dir.path_of(name.as_ref());
+    match dir.remove_file(name) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("remove", &path, e)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes the names in a folder durable.
 ///
 /// # Errors
@@ -133,20 +146,27 @@ pub fn ensure_dirs<'g, N: AsRef<OsStr>>(
     Ok(at)
 }
 
-/// Removes a leftover, a file or a whole folder; one that is not there is fine. Links inside are
-/// removed and not followed. Not durable by itself: a leftover that comes back is one again.
+/// Removes a leftover, a file or a whole folder, and makes that durable: one sync, since what
+/// comes back after its intent was settled is nobody's. One that is not there is fine, and costs
+/// none. Links inside are removed and not followed. Says whether there was one.
 ///
 /// # Errors
 /// What the system says; `internal` for a name that does not start with a dot, since nothing that
 /// counts may be cleared like this.
-pub fn clear_leftover(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
+pub fn clear_leftover(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<bool> {
     let name = name.as_ref();
     let path = dir.path_of(name);
     if !name.as_encoded_bytes().starts_with(b".") {
         let text = format!("{} is not the name of a leftover", path.display());
         return Err(Error::new(Code::Internal, text));
     }
-    remove_tree(dir, name).map_err(|e| failed("clear", &path, e))
+    let clear = |e| failed("clear", &path, e);
+    if dir.try_stat(name).map_err(clear)?.is_none() {
+        return Ok(false);
+    }
+    remove_tree(dir, name).map_err(clear)?;
+    sync_dir(dir)?;
+    Ok(true)
 }
 
 pub(super) fn remove_tree(dir: &WriteDir<'_>, name: &OsStr) -> io::Result<()> {

@@ -30,6 +30,8 @@ pub enum Loss {
     Zeroed,
     /// The second half of what was written.
     Half,
+    /// All writes to a file but the last: the disk took that one first.
+    Reordered,
     /// The names: bytes are durable before the folders.
     Names,
 }
@@ -54,6 +56,8 @@ struct Folder {
 struct Content {
     handle: File,
     bytes: Vec<u8>,
+    /// The last write since: where, and what.
+    last: Option<(u64, Vec<u8>)>,
 }
 
 /// What is not durable yet, and what it was before.
@@ -154,13 +158,37 @@ impl Power {
     }
 
     /// A file's content is about to change.
-    pub(super) fn content(&mut self, file: &File) -> io::Result<()> {
+    pub(super) fn content(&mut self, file: &File, path: &Path) -> io::Result<()> {
+        // What a lock's file says does not count, and a handle kept here would keep the lock.
+        if path.extension().is_some_and(|e| e == "lock") {
+            return Ok(());
+        }
         let id = id_of(file)?;
         if let Vacant(place) = self.files.entry(id) {
             place.insert(Content {
                 handle: file.try_clone()?,
                 bytes: read_all(file)?,
+                last: None,
             });
+        }
+        Ok(())
+    }
+
+    /// Bytes are about to be written at this place, or at the end.
+    pub(super) fn write(
+        &mut self,
+        file: &File,
+        path: &Path,
+        at: Option<u64>,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        self.content(file, path)?;
+        let at = match at {
+            Some(at) => at,
+            None => file.metadata()?.len(),
+        };
+        if let Some(content) = self.files.get_mut(&id_of(file)?) {
+            content.last = Some((at, bytes.to_vec()));
         }
         Ok(())
     }
@@ -295,6 +323,15 @@ impl Content {
             Loss::Half => {
                 let mut left = now;
                 left.truncate(same + (left.len() - same) / 2);
+                left
+            }
+            Loss::Reordered => {
+                let mut left = self.bytes.clone();
+                if let Some((at, bytes)) = &self.last {
+                    let at = usize::try_from(*at).map_err(io::Error::other)?;
+                    left.resize(left.len().max(at + bytes.len()), 0);
+                    left[at..at + bytes.len()].copy_from_slice(bytes);
+                }
                 left
             }
             Loss::Names => return Ok(()),

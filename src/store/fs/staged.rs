@@ -11,7 +11,7 @@ use std::io;
 use super::change::{WriteDir, sync_file};
 use super::entry::EntryKind;
 use super::failure::{exists, failed, unknown};
-use super::place::{clear_leftover, rename_into_place, sync_dir};
+use super::place::{remove_tree, rename_into_place, sync_dir};
 use crate::diag::{Error, Result};
 
 /// A folder that is being filled. Dropped before it was put in place, it is removed with all that
@@ -153,7 +153,7 @@ impl<'d, 'g> StagedDir<'d, 'g> {
 impl Drop for StagedDir<'_, '_> {
     fn drop(&mut self) {
         if !self.placed {
-            let _ = clear_leftover(self.parent, &self.temp);
+            let _ = remove_tree(self.parent, &self.temp);
         }
     }
 }

@@ -319,6 +319,11 @@ impl TestWorker {
         UnixListener::bind(socket).unwrap()
     }
 
+    /// A Session with one Segment, and no `worker.json`.
+    pub fn usual_without_catalog(&self, n: u64) -> &Self {
+        self.session(n).segment(n * 16 + 1, &Log::start(n).turns(2))
+    }
+
     /// A whole Worker: Session `n`, one Segment `n * 16 + 1` of two turns that is active, one run.
     pub fn usual(&self, n: u64) -> &Self {
         let segment = n * 16 + 1;

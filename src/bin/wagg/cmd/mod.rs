@@ -1,9 +1,11 @@
 //! The commands: one line each here, one file each beside.
 
+mod change;
 mod completions;
 mod explain;
 mod findings;
 mod man;
+mod orphans;
 mod store;
 mod verify;
 
@@ -19,6 +21,7 @@ pub enum Command {
     Explain(explain::Args),
     Completions(completions::Args),
     Man(man::Args),
+    Orphans(orphans::Args),
 }
 
 impl Command {
@@ -29,6 +32,7 @@ impl Command {
             Self::Explain(args) => explain::run(args, ui),
             Self::Completions(args) => completions::run(args, ui),
             Self::Man(args) => man::run(args, ui),
+            Self::Orphans(args) => orphans::run(args, ui),
         }
     }
 }

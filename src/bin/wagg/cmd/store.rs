@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use wagg::diag::{Code, Error, Result};
+use wagg::diag::{Error, Result};
 use wagg::layout::WorkerId;
+use wagg::ops::resolve::Resolver;
 use wagg::store::{LockRequest, ReadLock, Store, Wanted, lock_for_reading};
 
 use crate::ui::Ui;
@@ -27,12 +28,10 @@ pub fn lock_shared(store: &Store, _ui: &Ui) -> Result<Option<ReadLock>> {
 }
 
 /// The Workers that references name.
-pub fn workers(_store: &Store, references: &[String]) -> Result<Vec<WorkerId>> {
+pub fn workers(store: &Store, references: &[String]) -> Result<Vec<WorkerId>> {
+    let resolver = Resolver::new(store);
     references
         .iter()
-        .map(|text| {
-            text.parse()
-                .map_err(|e| Error::new(Code::NotFound, format!("{e}")))
-        })
+        .map(|text| resolver.worker(text).map(|worker| worker.id))
         .collect()
 }

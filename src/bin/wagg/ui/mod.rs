@@ -100,6 +100,11 @@ impl Ui {
         self.format
     }
 
+    /// Whether the answer is JSON, for a program.
+    pub fn is_data(&self) -> bool {
+        matches!(self.format, Format::Json | Format::Ndjson)
+    }
+
     /// How often `-v` was given.
     pub fn verbose(&self) -> u8 {
         self.verbose

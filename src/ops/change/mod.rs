@@ -1,0 +1,615 @@
+//! How every change is made: looked up, locked, settled, planned, noted, carried out, answered.
+//!
+//! A command says what it wants as a [`Change`]: pure reading that gives a [`Planned`] list of
+//! [`Effect`](effect::Effect)s, one of which is the commit point. The rest is the same for all of
+//! them and stands here: a request id is looked up before anything else (C15), the lock is taken
+//! (C10), what a dead process left is settled (C16), live runs and fences refuse (C13, C17), the
+//! intent is written with every effect in it (C14), the effects are carried out one after the other
+//! (C7), and the outcome is written. `--dry-run` ends behind the plan, without a lock and without
+//! a trace.
+//!
+//! Since an intent holds its effects as data, with digests of what was before and what will be
+//! after, settling a dead operation needs to know nothing of its command.
+
+pub mod edit;
+pub mod effect;
+mod execute;
+mod fence;
+mod group;
+mod settle;
+mod view;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+pub use effect::{Act, Effect};
+pub use fence::{Expect, Liveness};
+pub use group::{Member, run_many};
+pub use settle::{Settled, settle_store};
+pub use view::View;
+
+use crate::diag::{Code, Effects, Error, Locus, Result};
+use crate::layout::{Generation, OperationId, Paths, WorkerId};
+use crate::ops::read::WorkerRef;
+use crate::store::journal::{
+    Begin, Intent, Journal, Lookup, OpenOperation, Outcome, Receipt, lookup,
+};
+use crate::store::{Guard, LockRequest, Locks, Store, Waiting};
+
+/// What every changing command takes.
+#[derive(Clone)]
+pub struct Flags<'a> {
+    /// Who acts.
+    pub actor: String,
+    /// Whether a person named the actor, so that a request id is bound to it.
+    pub actor_named: bool,
+    /// Makes the operation exactly-once.
+    pub request_id: Option<String>,
+    /// How long to wait for a lock.
+    pub wait: Duration,
+    /// Check, refuse and plan, and write nothing.
+    pub dry_run: bool,
+    /// What the store must be like.
+    pub expect: Expect,
+    /// Told once if a lock must be waited for.
+    pub on_wait: &'a (dyn Fn(&Waiting<'_>) + Sync),
+    /// Set when a person asked to stop.
+    pub stop: Option<&'a AtomicBool>,
+    /// The locks that `wagg lock run` handed down.
+    pub inherited: Option<&'a str>,
+}
+
+impl Flags<'_> {
+    /// Flags of a command that was given none.
+    #[must_use]
+    pub fn plain(actor: &str) -> Flags<'static> {
+        Flags {
+            actor: actor.to_owned(),
+            actor_named: false,
+            request_id: None,
+            wait: Duration::from_secs(10),
+            dry_run: false,
+            expect: Expect::default(),
+            on_wait: &|_| (),
+            stop: None,
+            inherited: None,
+        }
+    }
+
+    fn lock<'s>(&'s self, command: &'s str) -> LockRequest<'s> {
+        LockRequest {
+            wait: self.wait,
+            command,
+            on_wait: self.on_wait,
+            stop: self.stop,
+            inherited: self.inherited,
+        }
+    }
+}
+
+/// Which lock a change is made under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// That of one Worker.
+    Worker(WorkerId),
+    /// That of the store: nothing else changes meanwhile.
+    Catalog,
+}
+
+impl Scope {
+    /// The lock of a Worker that a reference named.
+    ///
+    /// # Errors
+    /// `worker_id_mismatch`: its folder has another name than its id, so no lock is its own.
+    pub fn of(worker: &WorkerRef) -> Result<Self> {
+        if worker.folder == Store::folder_of(worker.id) {
+            return Ok(Self::Worker(worker.id));
+        }
+        Err(Error::new(
+            Code::WorkerIdMismatch,
+            format!(
+                "Worker {} lies in the folder {:?}; nothing is changed in it",
+                worker.id, worker.folder
+            ),
+        )
+        .hint("wagg verify"))
+    }
+}
+
+/// A change that a command wants. Everything in it is reading.
+pub trait Change {
+    /// The command, as in `segment fork`.
+    fn command(&self) -> &'static str;
+
+    /// The arguments as given, files and stdin by content: what a request id is bound to.
+    fn arguments(&self) -> Value;
+
+    /// Resolves references to the lock that is needed.
+    ///
+    /// # Errors
+    /// `not_found`, `ambiguous_reference`, `wrong_id_kind`.
+    fn scope(&self, store: &Store) -> Result<Scope>;
+
+    /// What a live run forbids.
+    fn liveness(&self, _scope: Scope) -> Liveness {
+        Liveness::None
+    }
+
+    /// Whether several of this kind may be planned one upon the other before any is carried out.
+    /// Then everything that the plan reads must come through the [`View`].
+    fn groups(&self) -> bool {
+        false
+    }
+
+    /// Checks, refuses, mints ids, and says what is to be done.
+    ///
+    /// # Errors
+    /// Whatever forbids the change; nothing has changed then.
+    fn plan(&self, view: &View<'_>, scope: Scope) -> Result<Planned>;
+}
+
+/// What a plan comes to.
+#[derive(Debug)]
+pub enum Planned {
+    /// It is so already.
+    Nothing(Answer),
+    /// This is to be done.
+    Do(Plan),
+}
+
+/// What a changing command answers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The Worker that was made or acted on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker_id: Option<WorkerId>,
+    /// The fields of the receipt beside the common ones, in order: what was made, counts.
+    #[serde(flatten)]
+    pub fields: serde_json::Map<String, Value>,
+    /// What a person's screen or a script gets: the id that was made or acted on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+}
+
+impl Answer {
+    /// An answer about a Worker, with what a script gets.
+    #[must_use]
+    pub fn of(worker: WorkerId, line: impl Into<String>) -> Self {
+        Self {
+            worker_id: Some(worker),
+            line: Some(line.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a field.
+    pub fn field(&mut self, name: &str, value: impl Serialize) {
+        // Only values that are JSON already are ever given.
+        let value = serde_json::to_value(value).unwrap_or(Value::Null);
+        self.fields.insert(name.to_owned(), value);
+    }
+}
+
+/// What is to be done, in order.
+#[derive(Debug)]
+pub struct Plan {
+    /// The Worker that it is about, also if the lock is that of the store.
+    pub worker: Option<WorkerId>,
+    /// The generation that it acts under.
+    pub generation: Option<Generation>,
+    /// Its arguments, resolved.
+    pub args: Value,
+    /// Every id that it makes.
+    pub minted: Value,
+    /// The effects, with their content.
+    pub acts: Vec<Act>,
+    /// Which of them is the commit point.
+    pub commit: usize,
+    /// What it answers once it is done.
+    pub answer: Answer,
+}
+
+/// The part of an intent that settling needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Follow {
+    pub effects: Vec<Effect>,
+    pub commit: usize,
+    pub answer: Answer,
+}
+
+/// How a changing command ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// The receipt: `operation_id`, `outcome`, what was made. Kept to the byte for a retry.
+    pub receipt: Receipt,
+    /// The id that was made or acted on.
+    pub line: Option<String>,
+    /// It was done before, by the same request id.
+    pub replayed: bool,
+    /// Nothing was written: a dry run.
+    pub dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct ReceiptBody<'a> {
+    operation_id: Option<OperationId>,
+    outcome: &'a str,
+    command: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+    #[serde(flatten)]
+    answer: &'a Answer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects: Option<Vec<&'a Effect>>,
+}
+
+/// The receipt of an operation; the same whoever writes it, at once or when it is settled.
+pub(super) fn receipt(intent: &Intent, outcome: &str, answer: &Answer) -> Result<Receipt> {
+    let body = ReceiptBody {
+        operation_id: Some(intent.operation_id),
+        outcome,
+        command: &intent.command,
+        request_id: intent.request_id.as_deref(),
+        answer,
+        effects: None,
+    };
+    Receipt::new(&body).map_err(unwritable)
+}
+
+fn unwritable(e: serde_json::Error) -> Error {
+    Error::new(Code::Internal, "a receipt can not be written as JSON").caused_by(e)
+}
+
+impl Done {
+    fn of(receipt: Receipt, replayed: bool) -> Self {
+        #[derive(Deserialize)]
+        struct Line {
+            #[serde(default)]
+            line: Option<String>,
+        }
+        let line = receipt.parse::<Line>().ok().and_then(|l| l.line);
+        Self {
+            receipt,
+            line,
+            replayed,
+            dry_run: false,
+        }
+    }
+}
+
+/// SHA-256 in hex over a command and its arguments in a canonical form: keys sorted, no spaces.
+#[must_use]
+pub fn fingerprint(command: &str, arguments: &Value) -> String {
+    fn write(value: &Value, out: &mut String) {
+        match value {
+            Value::Object(map) => {
+                let mut keys: Vec<&String> = map.keys().collect();
+                keys.sort_unstable();
+                out.push('{');
+                for (i, key) in keys.into_iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    out.push_str(&Value::from(key.as_str()).to_string());
+                    out.push(':');
+                    write(&map[key], out);
+                }
+                out.push('}');
+            }
+            Value::Array(all) => {
+                out.push('[');
+                for (i, value) in all.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    write(value, out);
+                }
+                out.push(']');
+            }
+            other => out.push_str(&other.to_string()),
+        }
+    }
+    let mut text = Value::from(command).to_string();
+    write(arguments, &mut text);
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Refuses a store that this program does not write.
+///
+/// # Errors
+/// `unsupported_schema_version`, `missing_catalog`, or what is wrong with `runtime.json`.
+pub fn writable(store: &Store) -> Result<()> {
+    use crate::store::Document;
+    let path = Paths::runtime();
+    match store.runtime() {
+        Document::Good(runtime) if runtime.version().is_writable() => Ok(()),
+        Document::Good(runtime) => Err(Error::new(
+            Code::UnsupportedSchemaVersion,
+            format!(
+                "this store is of version {}, which wagg reads and does not write",
+                runtime.schema_version
+            ),
+        )
+        .at(Locus::file(path))
+        .hint("use the Runtime of that version to change it")),
+        Document::Missing => Err(Error::new(
+            Code::MissingCatalog,
+            "the store has no runtime.json, so it is read and not written",
+        )
+        .at(Locus::file(path))
+        .hint("wagg verify")),
+        Document::Faulty(fault) => Err(view::document_error(&fault, path)),
+        Document::NotAFile(kind) => Err(Error::new(
+            if kind == crate::store::EntryKind::Symlink {
+                Code::SymbolicLink
+            } else {
+                Code::NotARegularFile
+            },
+            format!("runtime.json is {}", kind.noun()),
+        )
+        .at(Locus::file(path))),
+        Document::Unreadable(e) => Err(Error::io("read", &path, e)),
+    }
+}
+
+/// Makes one change.
+///
+/// # Errors
+/// Whatever forbids it or stops it, honest about effects (C18).
+pub fn run(store: &Store, flags: &Flags<'_>, change: &dyn Change) -> Result<Done> {
+    let fingerprint = fingerprint(change.command(), &change.arguments());
+    if let Some(done) = replayed(store, flags, change.command(), &fingerprint)? {
+        return Ok(done);
+    }
+    writable(store)?;
+    let scope = change.scope(store)?;
+    if flags.dry_run {
+        return dry_run(store, flags, change, scope);
+    }
+    let request = flags.lock(change.command());
+    let mut locks = Locks::open(store.dir())?;
+    match scope {
+        Scope::Worker(id) => {
+            let guard = locks.worker(id, &request)?;
+            under(store, &guard, flags, change, scope, fingerprint)
+        }
+        Scope::Catalog => {
+            let guard = locks.store(&request)?;
+            under(store, &guard, flags, change, scope, fingerprint)
+        }
+    }
+}
+
+/// What the same request id answered before, if it did.
+fn replayed(
+    store: &Store,
+    flags: &Flags<'_>,
+    command: &str,
+    fingerprint: &str,
+) -> Result<Option<Done>> {
+    let Some(request_id) = &flags.request_id else {
+        return Ok(None);
+    };
+    let actor = flags.actor_named.then_some(flags.actor.as_str());
+    match lookup(
+        store.dir(),
+        &flags.lock(command),
+        request_id,
+        fingerprint,
+        actor,
+    )? {
+        Lookup::Replay(replay) => Ok(Some(Done::of(replay.receipt, true))),
+        // An unsettled one is settled under its lock, and looked for again there.
+        Lookup::Unknown | Lookup::Unsettled(_) => Ok(None),
+    }
+}
+
+fn dry_run(store: &Store, flags: &Flags<'_>, change: &dyn Change, scope: Scope) -> Result<Done> {
+    let view = View::plain(store);
+    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
+    let (outcome, answer, effects) = match change.plan(&view, scope)? {
+        Planned::Nothing(answer) => ("no_change", answer, Vec::new()),
+        Planned::Do(plan) => ("planned", plan.answer, plan.acts),
+    };
+    let body = ReceiptBody {
+        operation_id: None,
+        outcome,
+        command: change.command(),
+        request_id: flags.request_id.as_deref(),
+        answer: &answer,
+        effects: Some(effects.iter().map(|act| &act.effect).collect()),
+    };
+    let receipt = Receipt::new(&body).map_err(unwritable)?;
+    Ok(Done {
+        dry_run: true,
+        ..Done::of(receipt, false)
+    })
+}
+
+fn intent(change: &dyn Change, flags: &Flags<'_>, scope: Scope, fingerprint: String) -> Intent {
+    let mut intent = Intent::new(flags.actor.clone(), change.command(), fingerprint);
+    intent.request_id.clone_from(&flags.request_id);
+    if let Scope::Worker(id) = scope {
+        intent = intent.in_worker(id);
+    }
+    intent
+}
+
+fn under(
+    store: &Store,
+    guard: &dyn Guard,
+    flags: &Flags<'_>,
+    change: &dyn Change,
+    scope: Scope,
+    fingerprint: String,
+) -> Result<Done> {
+    let journal = Journal::new(guard, flags.lock(change.command()));
+    settle::settle_scope(store, guard, &journal, scope)?;
+    // A twin may have ended while we waited for the lock, or was settled just now.
+    if let Some(done) = replayed(store, flags, change.command(), &fingerprint)? {
+        return Ok(done);
+    }
+    let view = View::plain(store);
+    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
+    let intent = intent(change, flags, scope, fingerprint);
+    match change.plan(&view, scope)? {
+        Planned::Nothing(answer) => nothing(&journal, intent, flags, &answer),
+        Planned::Do(plan) => {
+            let (intent, work) = noted(intent, plan)?;
+            match journal.begin(intent, flags.actor_named)? {
+                Begin::Fresh(operation) => carry_out(guard, operation, work),
+                Begin::Replay(replay) => Ok(Done::of(replay.receipt, true)),
+                Begin::Unsettled(other) => Err(taken(&other)),
+            }
+        }
+    }
+}
+
+/// An answer that needs no effect. It is noted only if a request id must be bound to it (C14).
+fn nothing(
+    journal: &Journal<'_>,
+    intent: Intent,
+    flags: &Flags<'_>,
+    answer: &Answer,
+) -> Result<Done> {
+    if intent.request_id.is_none() {
+        let body = ReceiptBody {
+            operation_id: None,
+            outcome: "no_change",
+            command: &intent.command,
+            request_id: None,
+            answer,
+            effects: None,
+        };
+        return Ok(Done::of(Receipt::new(&body).map_err(unwritable)?, false));
+    }
+    let receipt = receipt(&intent, "no_change", answer)?;
+    match journal.record(
+        intent,
+        flags.actor_named,
+        Outcome::NoChange,
+        receipt.clone(),
+    )? {
+        Lookup::Unknown => Ok(Done::of(receipt, false)),
+        Lookup::Replay(replay) => Ok(Done::of(replay.receipt, true)),
+        Lookup::Unsettled(other) => Err(taken(&other)),
+    }
+}
+
+fn taken(other: &Intent) -> Error {
+    let id = other.request_id.as_deref().unwrap_or_default();
+    Error::new(
+        Code::RequestMismatch,
+        format!(
+            "the request id {id:?} is in use by operation {} ({}), which has no outcome yet",
+            other.operation_id, other.command
+        ),
+    )
+    .hint(format!("wagg op show {}", other.operation_id))
+}
+
+/// What is carried out, beside its intent.
+pub(super) struct Work {
+    pub acts: Vec<Act>,
+    pub commit: usize,
+    pub answer: Answer,
+}
+
+/// Completes an intent with what settling would need.
+fn noted(mut intent: Intent, plan: Plan) -> Result<(Intent, Work)> {
+    let effects: Vec<Effect> = plan
+        .acts
+        .iter()
+        .enumerate()
+        .map(|(i, act)| {
+            if i > plan.commit {
+                act.with_content()
+            } else {
+                act.effect.clone()
+            }
+        })
+        .collect();
+    intent.worker_id = intent.worker_id.or(plan.worker);
+    intent.generation = plan.generation;
+    intent.args = plan.args;
+    intent.minted = plan.minted;
+    intent.leftovers = plan
+        .acts
+        .iter()
+        .filter_map(|act| act.effect.leftover())
+        .collect();
+    let follow = Follow {
+        effects,
+        commit: plan.commit,
+        answer: plan.answer.clone(),
+    };
+    intent.follow = serde_json::to_value(&follow).map_err(unwritable)?;
+    Ok((
+        intent,
+        Work {
+            acts: plan.acts,
+            commit: plan.commit,
+            answer: plan.answer,
+        },
+    ))
+}
+
+fn carry_out(guard: &dyn Guard, operation: OpenOperation<'_>, work: Work) -> Result<Done> {
+    let receipt = receipt(operation.intent(), "done", &work.answer)?;
+    let mut items = [execute::Item::new(operation.id(), &work)];
+    execute::execute(guard, &mut items, None);
+    let [item] = items;
+    match item.ended() {
+        execute::Ended::Done => {
+            let receipt = operation
+                .finish(Outcome::Done, receipt)
+                .map_err(after_effects)?;
+            Ok(Done::of(receipt, false))
+        }
+        execute::Ended::Without(error) => {
+            // Should this note be lost, the operation is settled, with the same result.
+            let _ = operation.clear();
+            Err(error)
+        }
+        execute::Ended::Unknown(error) => Err(error),
+    }
+}
+
+/// The effects are there and the outcome could not be noted: a retry settles it and gives the
+/// receipt.
+fn after_effects(e: Error) -> Error {
+    Error::new(
+        Code::OutcomeUnknown,
+        "the change is on disk and its outcome could not be noted; the next change settles it",
+    )
+    .effects(Effects::All)
+    .hint("retry with the same --request-id, or look with wagg op list")
+    .caused_by(e)
+}
+
+/// A path of the store, as a document or effect names it.
+pub(super) fn split(path: &std::path::Path) -> Result<(PathBuf, std::ffi::OsString)> {
+    let name = path.file_name().ok_or_else(|| {
+        Error::new(
+            Code::Internal,
+            format!("{} has no file name", path.display()),
+        )
+    })?;
+    Ok((
+        path.parent().map(PathBuf::from).unwrap_or_default(),
+        name.to_owned(),
+    ))
+}

@@ -1,0 +1,254 @@
+//! The store as a plan sees it: what is on disk, with the changes of its group that are planned
+//! and not carried out yet laid over it.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::effect::{Act, Effect, parent_of};
+use crate::diag::{Code, Error, Locus, Result};
+use crate::layout::{Generation, Paths, WorkerId, file};
+use crate::record::document::{DocumentFault, MetadataDocument, SessionDocument, WorkerDocument};
+use crate::store::fs::{committed_len, failed, stat_of};
+use crate::store::{Dir, Folder, Store, WorkerFolder, WorkerState, read_whole};
+
+/// Planned changes that are not on disk yet.
+#[derive(Debug, Default)]
+pub(super) struct Overlay {
+    documents: HashMap<PathBuf, Vec<u8>>,
+    lengths: HashMap<PathBuf, u64>,
+    folders: HashMap<PathBuf, ()>,
+}
+
+impl Overlay {
+    /// Lays a planned act over what is there.
+    pub fn add(&mut self, act: &Act) {
+        match &act.effect {
+            Effect::Document { path, .. } => {
+                if let Some(bytes) = act.content.first() {
+                    self.documents.insert(path.clone(), bytes.clone());
+                }
+            }
+            Effect::Append {
+                path,
+                offset,
+                bytes,
+                ..
+            } => {
+                self.lengths.insert(path.clone(), offset + bytes);
+            }
+            Effect::Folder { path, .. } => {
+                self.folders.insert(path.clone(), ());
+            }
+            Effect::File { .. } | Effect::Remove { .. } => {}
+        }
+    }
+}
+
+/// What a plan reads.
+pub struct View<'a> {
+    store: &'a Store,
+    overlay: Option<&'a Overlay>,
+}
+
+/// The error of a document that is damaged, for a command that needs it.
+pub(crate) fn document_error(fault: &DocumentFault, path: PathBuf) -> Error {
+    let locus = Locus {
+        path,
+        line: fault.line,
+        byte: fault.byte,
+        length: None,
+    };
+    Error::new(fault.code, fault.message.clone())
+        .at(locus)
+        .hint("wagg verify")
+}
+
+/// The error of a Worker that is not there.
+pub(crate) fn no_worker(id: WorkerId) -> Error {
+    Error::new(Code::NotFound, format!("there is no Worker {id}")).hint("wagg worker list")
+}
+
+impl<'a> View<'a> {
+    /// The store as it is on disk.
+    #[must_use]
+    pub fn plain(store: &'a Store) -> Self {
+        Self {
+            store,
+            overlay: None,
+        }
+    }
+
+    pub(super) fn over(store: &'a Store, overlay: &'a Overlay) -> Self {
+        Self {
+            store,
+            overlay: Some(overlay),
+        }
+    }
+
+    /// The store itself, for what no other change of a group touches.
+    #[must_use]
+    pub fn store(&self) -> &'a Store {
+        self.store
+    }
+
+    /// The store's root.
+    #[must_use]
+    pub fn root(&self) -> &'a Dir {
+        self.store.dir()
+    }
+
+    /// The bytes of a document; none if there is none.
+    ///
+    /// # Errors
+    /// It can not be read, or is no file.
+    pub fn document(&self, path: &Path) -> Result<Option<Vec<u8>>> {
+        if let Some(bytes) = self.overlay.and_then(|o| o.documents.get(path)) {
+            return Ok(Some(bytes.clone()));
+        }
+        let read = || -> io::Result<Option<Vec<u8>>> {
+            let Some(dir) = parent_of(self.root(), path)? else {
+                return Ok(None);
+            };
+            match dir.file(path.file_name().unwrap_or_default()) {
+                Ok(file) => read_whole(&file).map(Some),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(e) => Err(e),
+            }
+        };
+        read().map_err(|e| failed("read", path, e))
+    }
+
+    /// Whether a folder is there.
+    ///
+    /// # Errors
+    /// It can not be told.
+    pub fn exists(&self, path: &Path) -> Result<bool> {
+        if self.overlay.is_some_and(|o| o.folders.contains_key(path)) {
+            return Ok(true);
+        }
+        let look = || -> io::Result<bool> {
+            let Some(dir) = parent_of(self.root(), path)? else {
+                return Ok(false);
+            };
+            Ok(dir
+                .try_stat(path.file_name().unwrap_or_default())?
+                .is_some())
+        };
+        look().map_err(|e| failed("look at", path, e))
+    }
+
+    /// The committed length of a Segment.
+    ///
+    /// # Errors
+    /// It can not be read.
+    pub fn committed(&self, path: &Path) -> Result<u64> {
+        if let Some(len) = self.overlay.and_then(|o| o.lengths.get(path)) {
+            return Ok(*len);
+        }
+        let read = || -> io::Result<u64> {
+            let dir = parent_of(self.root(), path)?
+                .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            let file = dir.file(path.file_name().unwrap_or_default())?;
+            committed_len(&file, stat_of(&file)?.len)
+        };
+        read().map_err(|e| failed("read", path, e))
+    }
+
+    /// A Worker's `worker.json`: its bytes and what they say.
+    ///
+    /// # Errors
+    /// `not_found`, or what is wrong with it; `worker_id_mismatch` if it is another Worker's.
+    pub fn worker(&self, id: WorkerId) -> Result<(Vec<u8>, WorkerDocument)> {
+        let path = Paths::worker_document(id);
+        let Some(bytes) = self.document(&path)? else {
+            return Err(if self.exists(&Paths::worker(id))? {
+                Error::new(
+                    Code::MissingWorkerDocument,
+                    format!("Worker {id} has no worker.json"),
+                )
+                .at(Locus::file(path))
+                .hint(format!("wagg verify {id}"))
+            } else {
+                no_worker(id)
+            });
+        };
+        let document =
+            WorkerDocument::read(&bytes).map_err(|f| document_error(&f, path.clone()))?;
+        if document.worker_id() != Some(id) || document.worker_ref() != Some(id) {
+            return Err(Error::new(
+                Code::WorkerIdMismatch,
+                format!("the folder of Worker {id} holds a worker.json that says otherwise"),
+            )
+            .at(Locus::file(path))
+            .hint(format!("wagg verify {id}")));
+        }
+        Ok((bytes, document))
+    }
+
+    /// A Worker's `metadata.json`: its bytes and what they say; none if there is none.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn metadata(&self, id: WorkerId) -> Result<Option<(Vec<u8>, MetadataDocument)>> {
+        let path = Paths::metadata(id);
+        let Some(bytes) = self.document(&path)? else {
+            return Ok(None);
+        };
+        let document = MetadataDocument::read(&bytes).map_err(|f| document_error(&f, path))?;
+        Ok(Some((bytes, document)))
+    }
+
+    /// A Worker's `session.json`; none if there is none.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn session(&self, id: WorkerId) -> Result<Option<SessionDocument>> {
+        let path = Paths::session_document(id);
+        let Some(bytes) = self.document(&path)? else {
+            return Ok(None);
+        };
+        SessionDocument::read(&bytes)
+            .map(Some)
+            .map_err(|f| document_error(&f, path))
+    }
+
+    /// Everything of a Worker, from the disk.
+    ///
+    /// # Errors
+    /// `not_found`, or it can not be read.
+    pub fn state(&self, id: WorkerId) -> Result<WorkerState> {
+        let name = Store::folder_of(id);
+        let dir = self.store.worker_dir(&name)?.ok_or_else(|| no_worker(id))?;
+        let path = Paths::worker(id);
+        WorkerState::read(WorkerFolder::of(name), dir).map_err(|e| failed("read", &path, e))
+    }
+
+    /// The highest generation that a run folder or the document knows; 0 if none.
+    ///
+    /// # Errors
+    /// They can not be read.
+    pub fn highest_generation(&self, id: WorkerId, document: &WorkerDocument) -> Result<u64> {
+        let name = Store::folder_of(id);
+        let dir = self.store.worker_dir(&name)?.ok_or_else(|| no_worker(id))?;
+        let runs = crate::store::read_folder(&dir, file::RUNS, |dir| {
+            Ok(crate::store::RunsFolder {
+                entries: dir.entries()?,
+                dir,
+            })
+        });
+        let folders = match runs {
+            Folder::Read(runs) => runs
+                .all_generations()
+                .last()
+                .map_or(0, |g: &Generation| g.get()),
+            Folder::Missing => 0,
+            Folder::NotAFolder(kind) => {
+                let e = crate::store::fs::WrongKind { kind }.into();
+                return Err(failed("open", &Paths::runs(id), e));
+            }
+            Folder::Unreadable(e) => return Err(failed("read", &Paths::runs(id), e)),
+        };
+        Ok(document.run_generation.max(folders))
+    }
+}

@@ -75,24 +75,14 @@ pub(super) fn folders(store: &Store, found: &mut Found) -> Result<Vec<WorkerFold
         }
     }
     folders.sort();
-    let mut all = others;
+    names::each(&dir, &others, Subject::default(), |_| None, found);
     // Case collisions are looked for among all names, folders too.
-    all.extend(folders.iter().map(|f| crate::store::Entry {
+    others.extend(folders.iter().map(|f| crate::store::Entry {
         name: f.name.clone(),
         kind: EntryKind::Dir,
     }));
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    names::check(
-        &dir,
-        &all,
-        Subject::default(),
-        |name| {
-            all.iter()
-                .any(|e| e.name == *name && e.kind == EntryKind::Dir)
-                .then_some(Expect::Any)
-        },
-        found,
-    );
+    others.sort_by(|a, b| a.name.cmp(&b.name));
+    names::case_collisions(&dir, &others, Subject::default(), found);
     Ok(folders)
 }
 

@@ -161,6 +161,9 @@ pub struct Report {
     /// Digests, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub digests: Vec<Digest>,
+    /// The Workers that were looked at, in their order; those that are only a folder aside.
+    #[serde(skip)]
+    pub workers: Vec<WorkerId>,
     /// Whether a person stopped it.
     #[serde(skip)]
     pub interrupted: bool,
@@ -321,6 +324,12 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
             archives::check(store, &run, &mut root);
         }
     }
+    root.findings.retain(|f| {
+        whole
+            || f.subject
+                .worker_id
+                .is_some_and(|id| options.workers.contains(&id))
+    });
     collector.take(root);
 
     let wanted =
@@ -383,6 +392,9 @@ fn each_worker(
                 let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
                 drop(line);
                 for checked in ready {
+                    if checked.found.summary.workers > 0 {
+                        sink.0.report.workers.extend(checked.census.folder.id);
+                    }
                     sink.0.take(checked.found);
                     sink.1.push(checked.census);
                 }

@@ -4,7 +4,9 @@ mod case;
 mod documents;
 mod lines;
 mod options;
+mod output;
 mod places;
+mod reports;
 mod segments;
 mod v3;
 

@@ -7,7 +7,7 @@ mod findings;
 mod man;
 mod orphans;
 mod store;
-mod verify;
+pub mod verify;
 
 use clap::Subcommand;
 use wagg::diag::{Exit, Result};

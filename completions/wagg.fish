@@ -36,10 +36,36 @@ complete -c wagg -n "__fish_wagg_needs_command" -s q -l quiet -d 'Say nothing bu
 complete -c wagg -n "__fish_wagg_needs_command" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_needs_command" -s V -l version -d 'Print version'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "verify" -d 'Check a store against every rule of its format'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "explain" -d 'Explain a code: how it comes about, what it looks like, what to do'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "completions" -d 'Print the completion script for a shell'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "man" -d 'Print the manual, or write its pages into a folder'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "orphans" -d 'List what nobody owns and what is claimed twice, in the store and in legacy roots'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l file -d 'Check single Segment or trace files, without a store' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l jobs -d 'How many threads work [default: the number of processors]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-line -d 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-findings -d 'Stop after this many errors and warnings' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-duration -d 'Stop after this time (30s, 5m, 2h)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l ignore -d 'Neither show nor count findings of this code' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l baseline -d 'Neither show nor count findings that this earlier JSON report has' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l report -d 'Write a report to a file too: junit=FILE, sarif=FILE or json=FILE' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l locked -d 'Hold the store\'s lock while checking, so that no other wagg changes it meanwhile'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l quick -d 'Read documents, first records and file ends only'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l strict -d 'Let warnings fail too'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l digest -d 'Give the SHA-256 of each Segment\'s committed records'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -87,6 +113,7 @@ ndjson\t'One JSON object a line, a summary last'"
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Also in a pipe'
 never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l locked -d 'Hold the store\'s lock while looking, so that no other wagg changes it meanwhile'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l ids -d 'Print ids only, one a line, whatever the format'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'

@@ -3,8 +3,12 @@
 mod case;
 mod documents;
 mod lines;
+mod options;
+mod output;
 mod places;
+mod reports;
 mod segments;
+mod v3;
 
 use std::collections::BTreeSet;
 

@@ -16,6 +16,7 @@ mod show;
 mod store;
 mod verify;
 mod worker;
+pub mod verify;
 
 use clap::Subcommand;
 use wagg::diag::{Exit, Result};

@@ -1,7 +1,10 @@
 //! WHICH change or answer is wanted: one file per operation, free of any UI.
 
+pub mod apply;
 pub mod change;
+pub mod demo;
 pub mod legacy;
+pub mod migrate_status;
 pub mod orphans;
 pub mod ownership;
 pub mod read;

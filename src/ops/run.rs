@@ -3,6 +3,8 @@
 //! What a state says is a hint with its reason, never a proof: a socket may outlive its process,
 //! and a run that ended cleanly leaves nothing but its folder.
 
+pub mod reserve;
+
 use std::ffi::OsStr;
 use std::path::PathBuf;
 

@@ -412,8 +412,13 @@ pub fn show(store: &Store, worker: &WorkerRef) -> Result<Details> {
     let mut findings = verify(store, &options, &NoProgress)?.findings;
     findings.retain(|finding| finding.subject.worker_id == Some(worker.id));
     findings.sort_by_key(|finding| finding.severity);
+    let mut summary = summary(&state);
+    let loud = findings.iter().filter(|f| f.severity != Severity::Info);
+    summary.problems.extend(loud.map(|finding| finding.code));
+    summary.problems.sort_unstable();
+    summary.problems.dedup();
     Ok(Details {
-        summary: summary(&state),
+        summary,
         schema_version: document.map(|d| d.schema_version),
         profile: document.map(|d| d.profile().to_owned()),
         workspace_id: document
@@ -446,15 +451,4 @@ fn relatives(
     read: impl FnOnce(&MetadataDocument) -> Vec<Relative>,
 ) -> Vec<Relative> {
     metadata.map(read).unwrap_or_default()
-}
-
-impl Summary {
-    /// The worst severity among the problems.
-    #[must_use]
-    pub fn worst(&self) -> Option<Severity> {
-        self.problems
-            .iter()
-            .filter_map(|code| code.info().severity)
-            .min()
-    }
 }

@@ -81,7 +81,8 @@ pub(super) fn link(dir: &Dir, name: &OsStr, subject: Subject) -> Finding {
     )
 }
 
-fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, found: &mut Found) {
+/// Adds what a name is that belongs nowhere: a leftover, or nothing that anybody knows.
+pub(super) fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, found: &mut Found) {
     let locus = Locus::file(dir.path_of(&entry.name));
     let finding = match (leftover(name), entry.kind) {
         (Some(Leftover::Temporary { target, pid }), EntryKind::File) => {
@@ -102,6 +103,14 @@ fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, found: &mut F
             locus,
             format!(
                 "left by process {pid}, which was to rename it to session; it is no part of the store"
+            ),
+        ),
+        (Some(Leftover::Temporary { target, pid }), EntryKind::Dir) => Finding::new(
+            Code::LeftoverStaging,
+            subject,
+            locus,
+            format!(
+                "left by process {pid}, which was to rename it to {target}; it is no part of the store"
             ),
         ),
         (_, EntryKind::Dir) => Finding::new(

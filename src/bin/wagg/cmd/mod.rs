@@ -14,9 +14,8 @@ mod run;
 mod segment;
 mod show;
 mod store;
-mod verify;
-mod worker;
 pub mod verify;
+mod worker;
 
 use clap::Subcommand;
 use wagg::diag::{Exit, Result};

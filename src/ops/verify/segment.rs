@@ -183,7 +183,7 @@ fn quick(
 }
 
 /// The offset behind the last newline of the first `len` bytes.
-fn committed_length(file: &File, len: u64) -> io::Result<u64> {
+pub(super) fn committed_length(file: &File, len: u64) -> io::Result<u64> {
     let mut buf = vec![0; 64 * 1024];
     let mut end = len;
     while end > 0 {

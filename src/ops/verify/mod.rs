@@ -11,6 +11,7 @@ mod catalog;
 mod cross;
 mod documents;
 mod file;
+mod journal;
 mod lineage;
 mod names;
 mod runs;
@@ -318,8 +319,10 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
     }
     progress.start(None);
     let whole = options.workers.is_empty();
+    let open = journal::open_operations(store);
     if whole {
         catalog::check_root(store, &runtime, &run, &mut root);
+        journal::check_folder(store, &mut root);
         if version == CatalogVersion::V3 {
             archives::check(store, &run, &mut root);
         }
@@ -339,6 +342,7 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
 
     let mut together = Found::default();
     cross::check(store, &runtime, &folders, census, whole, &mut together);
+    journal::check_operations(store, &open, &options.workers, &mut together);
     collector.take(together);
     Ok(collector.finish())
 }

@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod change;
+pub mod demo;
 pub mod legacy;
 pub mod migrate_status;
 pub mod orphans;

@@ -8,12 +8,14 @@
 
 mod cases;
 mod corpus;
+mod demo;
 mod docs;
 mod errors;
 mod layers;
 mod migrate_status;
 mod orphans;
 mod output;
+mod reading;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
 mod verify;

@@ -3,6 +3,7 @@
 mod apply;
 mod change;
 mod completions;
+mod demo;
 mod explain;
 mod findings;
 mod man;
@@ -13,7 +14,7 @@ mod run;
 mod segment;
 mod show;
 mod store;
-mod verify;
+pub mod verify;
 mod worker;
 
 use clap::Subcommand;
@@ -35,6 +36,7 @@ pub enum Command {
     Man(man::Args),
     Orphans(orphans::Args),
     Migrate(migrate::Args),
+    Demo(demo::Args),
 }
 
 impl Command {
@@ -52,6 +54,7 @@ impl Command {
             Self::Man(args) => man::run(args, ui),
             Self::Orphans(args) => orphans::run(args, ui),
             Self::Migrate(args) => migrate::run(args, ui),
+            Self::Demo(args) => demo::run(args, ui),
         }
     }
 }

@@ -7,4 +7,7 @@ pub mod ownership;
 pub mod read;
 pub mod resolve;
 pub mod run;
+pub mod segment;
+pub mod show;
 pub mod verify;
+pub mod worker;

@@ -135,6 +135,17 @@ impl ItemKind {
         Self::ToolResult,
         Self::Reasoning,
     ];
+
+    /// The word that stands in the item.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::ToolCall => "tool_call",
+            Self::ToolResult => "tool_result",
+            Self::Reasoning => "reasoning",
+        }
+    }
 }
 
 /// A history item.

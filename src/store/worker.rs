@@ -64,6 +64,11 @@ impl<T> Folder<T> {
             _ => None,
         }
     }
+
+    /// Whether something stands there that could not be looked into.
+    pub fn is_shut(&self) -> bool {
+        matches!(self, Self::NotAFolder(_) | Self::Unreadable(_))
+    }
 }
 
 /// Opens and reads a folder inside another.

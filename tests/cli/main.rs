@@ -6,6 +6,7 @@
     reason = "what a test writes is no store of anybody's, and a test that can not go on panics"
 )]
 
+mod cases;
 mod docs;
 mod errors;
 mod layers;
@@ -13,3 +14,4 @@ mod orphans;
 mod output;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
+mod verify;

@@ -644,8 +644,8 @@ fn formats_and_flags() {
     let path = format!("legacy/sessions/{}", id(9));
     let out = place.run(&[]).status(0);
     let line: Vec<_> = out.stdout().trim_end().split('\t').collect();
-    assert_eq!(line[..3], ["warning", "orphan_session", &path]);
-    assert_eq!(line.len(), 4);
+    assert_eq!(line[..4], ["warning", "orphan_session", "-", &path]);
+    assert_eq!(line.len(), 8);
     assert!(
         out.stderr
             .contains("1 warning, 1 remark (1 of them with -v)"),

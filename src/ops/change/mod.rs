@@ -15,6 +15,7 @@ pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
+mod group;
 mod settle;
 mod view;
 
@@ -28,6 +29,7 @@ use sha2::{Digest, Sha256};
 
 pub use effect::{Act, Effect};
 pub use fence::{Expect, Liveness};
+pub use group::{Member, run_many};
 pub use settle::{Settled, settle_store};
 pub use view::View;
 

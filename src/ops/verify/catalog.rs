@@ -6,7 +6,7 @@ use super::cross::Census;
 use super::names::{self, Expect};
 use super::segment::unreadable;
 use super::{Found, Run, documents};
-use crate::diag::{Code, Finding, Locus, Result, Subject};
+use crate::diag::{Code, Finding, Locus, Result, Subject, plural};
 use crate::layout::{CatalogVersion, Paths, WorkerId, file};
 use crate::record::document::{ManifestDocument, RuntimeDocument};
 use crate::store::{Document, EntryKind, Folder, Store, WorkerFolder, read_document, read_folder};
@@ -214,13 +214,13 @@ fn manifest(store: &Store, found: &mut Found) {
     if let Some(manifest) = manifest.good()
         && !manifest.complete
     {
-        let done = manifest.workers.len();
+        let done = plural(manifest.workers.len() as u64, "Worker", "Workers");
         found.findings.push(
             Finding::new(
                 Code::MigrationIncomplete,
                 subject,
                 Locus::file(path),
-                format!("a migration was begun and is not finished; it has checkpoints for {done} Workers"),
+                format!("a migration was begun and is not finished; it has checkpoints for {done}"),
             )
             .with_hint("wagg migrate status"),
         );

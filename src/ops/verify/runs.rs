@@ -54,7 +54,17 @@ pub(super) fn check(state: &WorkerState, subject: Subject, found: &mut Found) {
         }
     }
     let generations = runs.generations();
-    missing_folder(state, document, &generations, subject, found);
+    // A link or a file in the place of a run's folder has a finding of its own.
+    let mut named: Vec<Generation> = runs
+        .entries
+        .iter()
+        .filter_map(|entry| match classify_run(entry.name.to_str()?) {
+            RunEntry::Generation(generation) => Some(generation),
+            RunEntry::Named => None,
+        })
+        .collect();
+    named.sort_unstable();
+    missing_folder(state, document, &named, subject, found);
     if let (Some(&highest), Some(last)) = (generations.last(), document)
         && highest.get() > last
     {

@@ -5,7 +5,7 @@ use super::lineage::{self, Node};
 use super::names::{self, Expect};
 use super::segment::{self, Place, unreadable};
 use super::{Found, Run, documents, runs};
-use crate::diag::{Code, Finding, Locus, Severity, Subject};
+use crate::diag::{Code, Finding, Locus, Severity, Subject, plural};
 use crate::layout::{
     Paths, SegmentEntry, SegmentId, SessionId, WorkerName, WorkerNameError, classify_segment, file,
 };
@@ -229,13 +229,17 @@ impl Worker<'_> {
             self.session_document(session, &nodes);
         }
         self.census.segments = nodes.iter().map(|n| n.id).collect();
-        let foreign = lineage::check(&nodes, self.run.options.quick, &mut self.found);
+        let closed = session
+            .and_then(|s| s.segments.read())
+            .map_or_else(Vec::new, |folder| lineage::closed(&folder.entries));
+        let foreign = lineage::check(&nodes, &closed, self.run.options.quick, &mut self.found);
         self.census.foreign = foreign;
         let active = state.metadata.good().and_then(|m| m.active.as_ref());
-        let can_tell = !matches!(state.session, Folder::Unreadable(_))
-            && !session.is_some_and(|s| matches!(s.segments, Folder::Unreadable(_)));
+        // What can not be looked into has a finding of its own, and its Segments are not missing.
+        let shut = state.session.is_shut() || session.is_some_and(|s| s.segments.is_shut());
         if let Some(active) = active {
-            self.active(active, session, &nodes, can_tell);
+            let there = |id| shut || closed.contains(&id);
+            self.active(active, session, &nodes, there);
         } else if session.is_some_and(|s| s.document.good().is_some() || !nodes.is_empty())
             && (state.metadata.is_missing() || state.metadata.good().is_some())
         {
@@ -288,10 +292,13 @@ impl Worker<'_> {
                 }
             }
         }
-        let children = metadata
-            .spawned_children
-            .iter()
-            .map(|c| (NamedAs::Child, &c.worker_name, c.scope_delegated.len()));
+        let children = metadata.spawned_children.iter().map(|c| {
+            (
+                NamedAs::Child,
+                &c.worker_name,
+                c.scope_delegated.len() as u64,
+            )
+        });
         let reclaimed = metadata
             .reclaimed_children
             .iter()
@@ -349,11 +356,7 @@ impl Worker<'_> {
             &session.dir,
             &session.entries,
             self.subject,
-            |name| match name {
-                file::SESSION => Some(Expect::File),
-                file::SEGMENTS => Some(Expect::Folder),
-                _ => None,
-            },
+            expected_in_session,
             &mut self.found,
         );
         let folder = match &session.segments {
@@ -380,14 +383,7 @@ impl Worker<'_> {
             &folder.dir,
             &folder.entries,
             subject,
-            |name| match classify_segment(name) {
-                // What is no file under such a name is a finding here; the name itself below.
-                SegmentEntry::Segment(_)
-                | SegmentEntry::Trace(_)
-                | SegmentEntry::Alias { .. }
-                | SegmentEntry::BadStem => Some(Expect::File),
-                SegmentEntry::Other => None,
-            },
+            expected_in_segments,
             &mut self.found,
         );
         let mut nodes = Vec::new();
@@ -553,7 +549,7 @@ impl Worker<'_> {
         active: &Active,
         session: Option<&SessionFolder>,
         nodes: &[Node],
-        can_tell: bool,
+        there: impl Fn(SegmentId) -> bool,
     ) {
         let subject = Subject {
             session_id: active.session(),
@@ -592,7 +588,7 @@ impl Worker<'_> {
                 self.push(Finding::new(Code::ActivePending, subject, place, message));
             }
             Some(id) if !nodes.iter().any(|n| n.id == id) => {
-                if can_tell {
+                if !there(id) {
                     let choice = self.choice(nodes);
                     self.push(
                         Finding::new(
@@ -643,6 +639,21 @@ impl Worker<'_> {
     }
 }
 
+/// What `session/` expects.
+pub(super) fn expected_in_session(name: &str) -> Option<Expect> {
+    match name {
+        file::SESSION => Some(Expect::File),
+        file::SEGMENTS => Some(Expect::Folder),
+        _ => None,
+    }
+}
+
+/// What `segments/` expects: a name that is meant for a Segment or a trace should be a file's,
+/// rightly spelt or not.
+pub(super) fn expected_in_segments(name: &str) -> Option<Expect> {
+    (classify_segment(name) != SegmentEntry::Other).then_some(Expect::File)
+}
+
 /// Which Session the Segments say that they belong to, for a `session.json` that does not.
 fn carried(nodes: &[Node]) -> String {
     let outlines = || nodes.iter().filter_map(|n| n.outline.as_ref());
@@ -654,20 +665,18 @@ fn carried(nodes: &[Node]) -> String {
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let segments = if nodes.len() == 1 {
-        "1 Segment".to_owned()
-    } else {
-        format!("{} Segments", nodes.len())
-    };
-    let whole = if bad == 0 {
-        format!("all {records} records")
-    } else {
-        format!("{records} records")
-    };
+    let beside = format!(
+        "beside it: {} with {}",
+        plural(nodes.len() as u64, "Segment", "Segments"),
+        match bad {
+            0 => format!("{}, all whole,", plural(records, "record", "records")),
+            _ => plural(records, "whole record", "whole records"),
+        }
+    );
     match ids.as_slice() {
         [] if nodes.is_empty() => "there is no Segment beside it".to_owned(),
-        [] => format!("{whole} of {segments} are whole and carry no Session id"),
-        [id] => format!("{whole} of {segments} are whole and carry Session {id}"),
+        [] => format!("{beside} without a Session id"),
+        [id] => format!("{beside} of Session {id}"),
         many => {
             let ids: Vec<String> = many
                 .iter()
@@ -675,7 +684,7 @@ fn carried(nodes: &[Node]) -> String {
                 .map(ToString::to_string)
                 .collect();
             format!(
-                "{whole} of {segments} are whole and carry {} different Sessions: {}",
+                "{beside} of {} different Sessions: {}",
                 many.len(),
                 ids.join(", ")
             )

@@ -19,8 +19,12 @@ fn make_store(root: &Path) {
     std::fs::create_dir_all(root.join("workers/7")).unwrap();
 }
 
+/// Waits: a test that starts a process holds all locks of all tests for the blink of an eye.
 fn request() -> LockRequest<'static> {
-    LockRequest::now("test")
+    LockRequest {
+        wait: std::time::Duration::from_secs(20),
+        ..LockRequest::now("test")
+    }
 }
 
 fn intent(request_id: Option<&str>, fingerprint: &str) -> Intent {

@@ -3,7 +3,6 @@
 mod color;
 mod error;
 mod exit;
-mod findings;
 mod list;
 mod object;
 mod progress;
@@ -21,7 +20,6 @@ use wagg::diag::{Code, Error, Result};
 pub use color::Style;
 pub use error::{Early, install_panic_hook};
 pub use exit::exit_code;
-pub use findings::Group;
 pub use list::{ListFlags, NO_SUMMARY, Row};
 #[allow(unused_imports, reason = "for show commands")]
 pub use object::Block;

@@ -126,18 +126,24 @@ pub fn run_in(
 ) -> Result<Exit> {
     let inherited = std::env::var(env::LOCK_FD).ok();
     let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
-    let flags = Flags {
+    let mut flags = Flags {
         actor: flags.actor.clone().unwrap_or_else(user_at_host),
         actor_named: flags.actor.is_some(),
         request_id: flags.request_id.clone(),
         wait: flags.wait,
         dry_run: flags.dry_run,
-        expect: expect(store)?,
+        expect: Expect::default(),
         on_wait: &on_wait,
         stop: None,
         inherited: inherited.as_deref(),
     };
-    let done = change::run(store, &flags, change)?;
+    let done = match change::answered(store, &flags, change)? {
+        Some(done) => done,
+        None => {
+            flags.expect = expect(store)?;
+            change::run(store, &flags, change)?
+        }
+    };
     print(schema, &done, ui)?;
     Ok(Exit::Ok)
 }

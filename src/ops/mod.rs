@@ -1,5 +1,6 @@
 //! WHICH change or answer is wanted: one file per operation, free of any UI.
 
+pub mod apply;
 pub mod change;
 pub mod legacy;
 pub mod orphans;

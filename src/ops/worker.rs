@@ -294,12 +294,17 @@ fn of_session(state: &WorkerState, codes: &mut Vec<Code>) {
     of_folder(&state.session, codes);
     let session: Option<&SessionFolder> = state.session.read();
     let mut segments: Vec<SegmentId> = Vec::new();
+    // Something stands under the name, whatever it is.
+    let mut taken: Vec<SegmentId> = Vec::new();
     let mut own = None;
     if let Some(session) = session {
         of_document(&session.document, codes);
         of_folder(&session.segments, codes);
         own = session.document.good().and_then(|d| d.session());
         for entry in session.segments.read().map_or(&[][..], |s| &s.entries) {
+            if let Some(SegmentEntry::Segment(id)) = entry.name.to_str().map(classify_segment) {
+                taken.push(id);
+            }
             match (entry.name.to_str().map(classify_segment), entry.kind) {
                 (Some(SegmentEntry::Segment(id)), EntryKind::File) => segments.push(id),
                 (Some(SegmentEntry::Trace(_)), EntryKind::File) => {}
@@ -328,10 +333,19 @@ fn of_session(state: &WorkerState, codes: &mut Vec<Code>) {
     if own.is_some() && active.session() != own {
         codes.push(Code::ActiveOtherSession);
     } else if let Some(segment) = active.segment()
-        && !segments.contains(&segment)
-        && !matches!(state.session, Folder::Unreadable(_))
+        && !taken.contains(&segment)
+        && can_tell(state)
     {
         codes.push(Code::ActiveMissingSegment);
+    }
+}
+
+/// Whether a Segment that is not seen is not there.
+fn can_tell(state: &WorkerState) -> bool {
+    match &state.session {
+        Folder::Missing => true,
+        Folder::Read(session) => matches!(session.segments, Folder::Missing | Folder::Read(_)),
+        Folder::NotAFolder(_) | Folder::Unreadable(_) => false,
     }
 }
 
@@ -412,8 +426,13 @@ pub fn show(store: &Store, worker: &WorkerRef) -> Result<Details> {
     let mut findings = verify(store, &options, &NoProgress)?.findings;
     findings.retain(|finding| finding.subject.worker_id == Some(worker.id));
     findings.sort_by_key(|finding| finding.severity);
+    let mut summary = summary(&state);
+    let loud = findings.iter().filter(|f| f.severity != Severity::Info);
+    summary.problems.extend(loud.map(|finding| finding.code));
+    summary.problems.sort_unstable();
+    summary.problems.dedup();
     Ok(Details {
-        summary: summary(&state),
+        summary,
         schema_version: document.map(|d| d.schema_version),
         profile: document.map(|d| d.profile().to_owned()),
         workspace_id: document
@@ -446,15 +465,4 @@ fn relatives(
     read: impl FnOnce(&MetadataDocument) -> Vec<Relative>,
 ) -> Vec<Relative> {
     metadata.map(read).unwrap_or_default()
-}
-
-impl Summary {
-    /// The worst severity among the problems.
-    #[must_use]
-    pub fn worst(&self) -> Option<Severity> {
-        self.problems
-            .iter()
-            .filter_map(|code| code.info().severity)
-            .min()
-    }
 }

@@ -430,7 +430,7 @@ shape!(
         field("input_total_tokens", Ty::U64, Required, Slot::InputTokens),
         req("cache_read_tokens", Ty::U64),
         req("cache_write_tokens", Ty::U64),
-        req("output_tokens", Ty::U64),
+        field("output_tokens", Ty::U64, Required, Slot::OutputTokens),
     ]
 );
 shape!(

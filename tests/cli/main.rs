@@ -12,6 +12,7 @@ mod errors;
 mod layers;
 mod orphans;
 mod output;
+mod reading;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
 mod verify;

@@ -181,7 +181,8 @@ fn ensure<'g>(guard: &'g dyn Guard, path: &Path) -> Result<WriteDir<'g>> {
     }
 }
 
-fn is_missing(e: &Error) -> bool {
+/// Whether an error says that something is not there.
+pub(super) fn is_missing(e: &Error) -> bool {
     e.source
         .as_ref()
         .and_then(|s| s.downcast_ref::<std::io::Error>())

@@ -164,6 +164,10 @@ pub trait Change {
 
 /// What a plan comes to.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for a command, on the stack"
+)]
 pub enum Planned {
     /// It is so already.
     Nothing(Answer),
@@ -288,6 +292,21 @@ impl Done {
             replayed,
             dry_run: false,
         }
+    }
+}
+
+impl Done {
+    /// How it ended, as the receipt says: `done`, `no_change`, `planned`.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        #[derive(Deserialize)]
+        struct Outcome {
+            outcome: String,
+        }
+        self.receipt
+            .parse::<Outcome>()
+            .map(|o| o.outcome)
+            .unwrap_or_default()
     }
 }
 

@@ -238,8 +238,8 @@ pub(super) fn check_sequence(
     };
     let highest = all
         .iter()
-        .flat_map(|c| [c.folder.id, c.document_id])
-        .flatten()
+        // A folder that holds another Worker's document has its own finding.
+        .filter_map(|c| c.document_id.or(c.folder.id))
         .filter_map(|id| match id {
             WorkerId::Number(n) => Some(n),
             WorkerId::Uuid(_) => None,

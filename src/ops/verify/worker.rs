@@ -163,6 +163,21 @@ impl Worker<'_> {
         let Some(document) = state.worker.good() else {
             return;
         };
+        if document.schema_version != self.run.version.number() {
+            self.push(
+                Finding::new(
+                    Code::UnsupportedSchemaVersion,
+                    subject,
+                    Locus::file(&path),
+                    format!(
+                        "worker.json is of version {} in a store of version {}: a Runtime passes over this Worker",
+                        document.schema_version,
+                        self.run.version.number()
+                    ),
+                )
+                .with_hint("wagg explain unsupported_schema_version"),
+            );
+        }
         let (id, reference) = (document.worker_id(), document.worker_ref());
         self.census.document_id = id;
         if let Some(text) = document.noncanonical_id() {

@@ -355,6 +355,10 @@ impl OutFile {
     }
 
     /// Sets the length.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the step that others go through"
+    )]
     pub(in crate::store) fn set_len(&self, len: u64) -> io::Result<()> {
         step(Step::Truncate, &self.path)?;
         note!(power => power.content(&self.file, &self.path));

@@ -228,6 +228,15 @@ mod hook {
             self.state().dead
         }
 
+        /// Goes on with another plan, as a new process on the same machine: what the dead one wrote
+        /// and did not sync can still be lost.
+        pub fn go_on(&self, plan: Plan) {
+            let mut state = self.state();
+            state.dead = false;
+            state.plan = plan;
+            state.trail.clear();
+        }
+
         /// Takes back what was not synced, in one of the ways that a power cut can.
         ///
         /// # Errors
@@ -381,6 +390,7 @@ mod hook {
     ///
     /// # Errors
     /// The folders could not be made.
+    #[expect(clippy::disallowed_methods, reason = "the folders are those of a test")]
     pub fn crash_everywhere<S>(
         setup: impl Fn(&Path) -> S,
         work: impl Fn(&mut S),

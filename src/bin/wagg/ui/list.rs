@@ -51,10 +51,10 @@ impl<R: Row> Row for &R {
 pub const NO_SUMMARY: Option<&()> = None;
 
 #[derive(Serialize)]
-struct Typed<'a, T: Serialize> {
-    r#type: &'a str,
+pub(super) struct Typed<'a, T: Serialize> {
+    pub r#type: &'a str,
     #[serde(flatten)]
-    value: T,
+    pub value: T,
 }
 
 impl Ui {
@@ -111,6 +111,46 @@ impl Ui {
     }
 }
 
+impl Ui {
+    /// Prints one row of a listing whose rows come one by one, and does not hold it back. In a
+    /// pipe or as NDJSON; other formats need all rows at once.
+    ///
+    /// # Errors
+    /// Standard output can not be written to; a closed pipe is no error.
+    pub fn row<R: Row>(&self, row: &R, flags: &ListFlags) -> Result<()> {
+        self.write(|out| {
+            if flags.ids || flags.null {
+                out.write_all(row.id().as_bytes())?;
+                out.write_all(if flags.null { b"\0" } else { b"\n" })?;
+            } else if self.format == Format::Ndjson {
+                let r#type = R::TYPE;
+                serde_json::to_writer(&mut *out, &Typed { r#type, value: row })?;
+                out.write_all(b"\n")?;
+            } else {
+                write_fields(out, &row.cells())?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Ends a listing whose rows came one by one.
+    ///
+    /// # Errors
+    /// As [`Ui::row`].
+    pub fn end_rows<R: Row>(
+        &self,
+        schema: &str,
+        count: u64,
+        flags: &ListFlags,
+        summary: Option<impl Serialize>,
+    ) -> Result<()> {
+        if self.format != Format::Ndjson || flags.ids || flags.null {
+            return Ok(());
+        }
+        self.write(|out| write_summary(out, schema, R::NOUN, count, summary))
+    }
+}
+
 /// One tab-separated line.
 pub(super) fn write_fields(out: &mut dyn Write, cells: &[Cell]) -> io::Result<()> {
     for (index, cell) in cells.iter().enumerate() {
@@ -161,10 +201,21 @@ fn write_ndjson<R: Row>(
         out.write_all(b"\n")?;
         count += 1;
     }
+    write_summary(out, schema, R::NOUN, count, summary)
+}
+
+/// The last line of NDJSON.
+pub(super) fn write_summary(
+    out: &mut dyn Write,
+    schema: &str,
+    noun: &str,
+    count: u64,
+    summary: Option<impl Serialize>,
+) -> io::Result<()> {
     let mut last = serde_json::Map::new();
     last.insert("type".to_owned(), "summary".into());
     last.insert("schema".to_owned(), schema.into());
-    last.insert(R::NOUN.to_owned(), count.into());
+    last.insert(noun.to_owned(), count.into());
     if let Some(serde_json::Value::Object(more)) = summary.map(serde_json::to_value).transpose()? {
         for (key, value) in more {
             last.entry(key).or_insert(value);

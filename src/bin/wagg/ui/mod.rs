@@ -7,6 +7,7 @@ mod list;
 mod object;
 mod progress;
 pub mod sanitize;
+mod stream;
 mod table;
 pub mod text;
 
@@ -18,11 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use wagg::diag::{Code, Error, Result};
 
 pub use color::Style;
-pub use error::{Early, install_panic_hook};
+pub use error::{Early, install_panic_hook, value as error_value};
 pub use exit::exit_code;
 pub use list::{ListFlags, NO_SUMMARY, Row};
 #[allow(unused_imports, reason = "for show commands")]
 pub use object::Block;
+pub use stream::Rows;
 pub use table::{Cell, Column};
 
 use crate::cli::{FormatArg, Global};

@@ -2,7 +2,9 @@
 
 pub mod apply;
 pub mod change;
+pub mod demo;
 pub mod legacy;
+pub mod migrate_status;
 pub mod orphans;
 pub mod ownership;
 pub mod read;

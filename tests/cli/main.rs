@@ -7,9 +7,12 @@
 )]
 
 mod cases;
+mod corpus;
+mod demo;
 mod docs;
 mod errors;
 mod layers;
+mod migrate_status;
 mod orphans;
 mod output;
 mod reading;

@@ -352,11 +352,16 @@ fn metadata_that_does_not_read_stops_nothing() {
         .put_metadata("worker-runtime-1", "{\n  \"worker_name\": \"worker")
         .put_metadata("stranger", "")
         .metadata("worker-runtime-9", None)
+        .session(1)
         .usual(2);
     let found = place.findings(1);
     assert_eq!(
         found.places(),
         [
+            (
+                "orphan_session",
+                format!("legacy/sessions/{}", id(1)).as_str()
+            ),
             ("orphan_worker_metadata", "legacy/workers/stranger"),
             ("empty_document", "legacy/workers/stranger/metadata.json"),
             ("orphan_worker_metadata", "legacy/workers/worker-runtime-9"),
@@ -366,12 +371,18 @@ fn metadata_that_does_not_read_stops_nothing() {
             ),
         ]
     );
-    assert_eq!(found.0[3]["line"], 2);
     says(
-        &found.0[3],
+        &found.0[0],
+        &[
+            "no metadata that can be read points at it; what stranger, worker-runtime-1 points at can not be told",
+        ],
+    );
+    assert_eq!(found.0[4]["line"], 2);
+    says(
+        &found.0[4],
         &["which Session worker-runtime-1 points at can not be told"],
     );
-    says(&found.0[0], &["what it points at can not be told"]);
+    says(&found.0[1], &["what it points at can not be told"]);
 }
 
 /// A `worker.json` that does not read is that Worker's trouble; its sources are no orphans.

@@ -11,6 +11,9 @@
 //! Since an intent holds its effects as data, with digests of what was before and what will be
 //! after, settling a dead operation needs to know nothing of its command.
 
+#[cfg(test)]
+#[allow(dead_code, reason = "a kit for the tests of all commands")]
+pub(crate) mod crash_tests;
 pub mod edit;
 pub mod effect;
 mod execute;

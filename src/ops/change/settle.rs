@@ -170,11 +170,21 @@ fn carry_forward(store: &Store, guard: &dyn Guard, intent: &Intent, follow: &Fol
 fn durable(guard: &dyn Guard, effect: &Effect) -> Result<()> {
     let (parent, name) = split(effect.path())?;
     match guard.write_at(&parent) {
-        Ok(dir) if matches!(effect, Effect::Remove { .. }) => sync_dir(&dir),
-        Ok(dir) => make_durable(&dir, name),
-        Err(e) if is_missing(&e) => Ok(()),
-        Err(e) => Err(e),
+        Ok(dir) if matches!(effect, Effect::Remove { .. }) => sync_dir(&dir)?,
+        Ok(dir) => make_durable(&dir, name)?,
+        Err(e) if is_missing(&e) => return Ok(()),
+        Err(e) => return Err(e),
     }
+    // The folders above may have been made on the way, and one that was filled elsewhere must not
+    // come back there.
+    let mut folders: Vec<&Path> = parent.ancestors().skip(1).collect();
+    if let Effect::Folder { staging, .. } = effect {
+        folders.extend(staging.parent().filter(|from| *from != parent));
+    }
+    for folder in folders.into_iter().filter(|f| guard.covers(f)) {
+        sync_dir(&guard.write_at(folder)?)?;
+    }
+    Ok(())
 }
 
 /// Takes back what never reached its commit point.

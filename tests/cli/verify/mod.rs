@@ -3,8 +3,15 @@
 mod case;
 mod documents;
 mod lines;
+mod moving;
+mod options;
+mod output;
 mod places;
+mod property;
+mod reports;
+mod rights;
 mod segments;
+mod v3;
 
 use std::collections::BTreeSet;
 

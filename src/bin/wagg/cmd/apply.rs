@@ -10,7 +10,7 @@ use wagg::diag::{Error, Exit, Result};
 use wagg::ops::apply::{self, Answered, Counts};
 
 use super::{change, store};
-use crate::ui::{Cell, Column, Format, ListFlags, Row, Ui, error_value, text};
+use crate::ui::{Cell, Column, ListFlags, Row, Ui, error_value, text};
 
 /// Make many changes from a stream of JSON lines
 ///
@@ -135,24 +135,20 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         }
         _ => Box::new(io::stdin().lock()),
     };
-    let stream = matches!(ui.format(), Format::Ndjson | Format::Tsv);
-    let mut kept = Vec::new();
-    let counts = args.flags.with(ui, |flags| {
-        apply::apply(&store, flags, input, args.group, |answered| {
-            let shown = shown(answered)?;
-            if stream {
-                ui.row(&shown, &args.list)
-            } else {
-                kept.push(shown);
+    let mut ended = Ok(Counts::default());
+    let line = |shown: &Shown| text_line(shown);
+    ui.stream("wagg.apply/1", &args.list, &line, |rows| {
+        ended = args.flags.with(ui, |flags| {
+            apply::apply(&store, flags, input, args.group, |answered| {
+                let shown = shown(answered)?;
+                // A reader that has gone is no reason to leave lines undone.
+                let _ = rows.push(&shown).and_then(|()| rows.flush());
                 Ok(())
-            }
-        })
+            })
+        });
+        Ok(ended.as_ref().copied().unwrap_or_default())
     })?;
-    if stream {
-        ui.end_rows::<Shown>("wagg.apply/1", counts.lines, &args.list, Some(counts))?;
-    } else {
-        ui.list("wagg.apply/1", kept, &args.list, Some(counts), "no changes")?;
-    }
+    let counts = ended?;
     tell(&counts, ui);
     Ok(if counts.unknown > 0 {
         Exit::Unknown
@@ -172,6 +168,15 @@ fn shown(answered: Answered) -> Result<Shown> {
             error: error_value(e),
         }),
     }
+}
+
+/// An answer as a terminal shows it.
+fn text_line(shown: &Shown) -> String {
+    let cells = shown.cells();
+    let mut text = cells.iter().map(Cell::shown).collect::<Vec<_>>().join("  ");
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
 }
 
 fn tell(counts: &Counts, ui: &Ui) {

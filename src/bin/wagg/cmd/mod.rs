@@ -3,16 +3,18 @@
 mod apply;
 mod change;
 mod completions;
+mod demo;
 mod explain;
 mod findings;
 mod man;
+mod migrate;
 mod orphans;
 mod reading;
 mod run;
 mod segment;
 mod show;
 mod store;
-mod verify;
+pub mod verify;
 mod worker;
 
 use clap::Subcommand;
@@ -33,6 +35,8 @@ pub enum Command {
     Completions(completions::Args),
     Man(man::Args),
     Orphans(orphans::Args),
+    Migrate(migrate::Args),
+    Demo(demo::Args),
 }
 
 impl Command {
@@ -49,6 +53,8 @@ impl Command {
             Self::Completions(args) => completions::run(args, ui),
             Self::Man(args) => man::run(args, ui),
             Self::Orphans(args) => orphans::run(args, ui),
+            Self::Migrate(args) => migrate::run(args, ui),
+            Self::Demo(args) => demo::run(args, ui),
         }
     }
 }

@@ -111,46 +111,6 @@ impl Ui {
     }
 }
 
-impl Ui {
-    /// Prints one row of a listing whose rows come one by one, and does not hold it back. In a
-    /// pipe or as NDJSON; other formats need all rows at once.
-    ///
-    /// # Errors
-    /// Standard output can not be written to; a closed pipe is no error.
-    pub fn row<R: Row>(&self, row: &R, flags: &ListFlags) -> Result<()> {
-        self.write(|out| {
-            if flags.ids || flags.null {
-                out.write_all(row.id().as_bytes())?;
-                out.write_all(if flags.null { b"\0" } else { b"\n" })?;
-            } else if self.format == Format::Ndjson {
-                let r#type = R::TYPE;
-                serde_json::to_writer(&mut *out, &Typed { r#type, value: row })?;
-                out.write_all(b"\n")?;
-            } else {
-                write_fields(out, &row.cells())?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Ends a listing whose rows came one by one.
-    ///
-    /// # Errors
-    /// As [`Ui::row`].
-    pub fn end_rows<R: Row>(
-        &self,
-        schema: &str,
-        count: u64,
-        flags: &ListFlags,
-        summary: Option<impl Serialize>,
-    ) -> Result<()> {
-        if self.format != Format::Ndjson || flags.ids || flags.null {
-            return Ok(());
-        }
-        self.write(|out| write_summary(out, schema, R::NOUN, count, summary))
-    }
-}
-
 /// One tab-separated line.
 pub(super) fn write_fields(out: &mut dyn Write, cells: &[Cell]) -> io::Result<()> {
     for (index, cell) in cells.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! `segment activate`: a restore starts from this Segment from now on.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::make::{Home, active_segment, metadata, pointer, segment_of, worker_of};
@@ -12,7 +13,8 @@ use crate::record::document::Active;
 use crate::store::Store;
 
 /// Moves the active pointer of a Worker.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Activate {
     /// What names the Segment.
     pub segment: String,

@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::input::Input;
@@ -26,11 +27,13 @@ use crate::store::fs::failed;
 const HEAD: usize = 1024;
 
 /// Adds records to a Segment.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Append {
     /// What names the Segment.
     pub segment: String,
     /// The records, one a line; the last newline may be missing.
+    #[serde(alias = "from")]
     pub records: Input,
 }
 

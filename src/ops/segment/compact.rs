@@ -1,7 +1,7 @@
 //! `segment compact`: a new Segment whose history is a summary and the last turns of another
 //! (C27, C28, C29). No model is asked: the summary is given.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -22,19 +22,24 @@ use crate::record::{Fold, Format, Limits, Origin, Scanner};
 use crate::store::Store;
 
 /// Makes a compacted projection of a Segment.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Compact {
     /// What names the source.
     pub segment: String,
     /// What stands for the turns that are dropped.
     pub summary: Input,
     /// Retain at most so many of the last turns; none of both limits: no turn.
+    #[serde(default)]
     pub retain_turns: Option<u64>,
     /// Retain as many of the last turns as have at most so many tokens.
+    #[serde(default)]
     pub retain_tokens: Option<u64>,
     /// Refuse if the new history has more tokens.
+    #[serde(default)]
     pub budget_tokens: Option<u64>,
     /// Whether it becomes the active one.
+    #[serde(default)]
     pub activate: bool,
 }
 

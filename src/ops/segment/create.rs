@@ -1,6 +1,7 @@
 //! `segment create`: the first Segment of a Worker, and with it its Session (C2), or a further
 //! root Segment in the Session that it has.
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -18,17 +19,22 @@ use crate::record::write::{self, Lineage, NewStart};
 use crate::store::{Document, EntryKind, Folder, Store, WorkerState};
 
 /// Makes a root Segment.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Create {
     /// What names the Worker.
     pub worker: String,
     /// The system prompt; none is none.
+    #[serde(default)]
     pub system_prompt: Option<Input>,
     /// The request config; without one nothing is set.
+    #[serde(default)]
     pub config: Option<Input>,
     /// The seed history: an array of items or one a line; without one it is empty.
+    #[serde(default)]
     pub history: Option<Input>,
     /// Whether it becomes the active one.
+    #[serde(default)]
     pub activate: bool,
 }
 

@@ -1,5 +1,7 @@
 //! `segment fork`: a new Segment that begins where a turn of another ended (C27, C28).
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::make::{Home, NewSegment, now_ms, origin, pointer, segment_of, worker_of};
@@ -12,16 +14,18 @@ use crate::ops::resolve::Resolver;
 use crate::record::write::{Lineage, NewStart};
 use crate::record::{Origin, Replay};
 use crate::store::Store;
-use serde_json::value::RawValue;
 
 /// Makes a branch of a Segment.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fork {
     /// What names the source.
     pub segment: String,
     /// The turn that it branches off behind; 0 means before the first. None: the last finished.
+    #[serde(default)]
     pub at_turn: Option<u64>,
     /// Whether it becomes the active one.
+    #[serde(default)]
     pub activate: bool,
 }
 

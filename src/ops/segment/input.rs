@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::diag::{Code, Error, Locus, Result};
@@ -28,6 +29,20 @@ impl Input {
             name: name.into(),
             bytes: bytes.into(),
         }
+    }
+
+    /// The content as text, or as JSON that stands in for the file of a flag: each entry of an
+    /// array on a line of its own.
+    fn of_json(value: Value) -> Self {
+        let bytes = match value {
+            Value::String(text) => text.into_bytes(),
+            Value::Array(all) => all
+                .iter()
+                .flat_map(|one| (one.to_string() + "\n").into_bytes())
+                .collect(),
+            other => other.to_string().into_bytes(),
+        };
+        Self::new("-", bytes)
     }
 
     /// What a request id is bound to: the content and not the name.
@@ -61,5 +76,11 @@ impl Input {
             };
             self.error(so, &fault)
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for Input {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> std::result::Result<Self, D::Error> {
+        Value::deserialize(d).map(Self::of_json)
     }
 }

@@ -1,13 +1,13 @@
 //! Segments as a person asks about them: what they come to, how they descend from each other, what
 //! they say, where two of them part.
 
-pub mod activate;
-pub mod append;
-pub mod compact;
-pub mod create;
+mod activate;
+mod append;
+mod compact;
+mod create;
 pub mod diff;
 pub mod digest;
-pub mod fork;
+mod fork;
 mod input;
 mod list;
 pub mod log;
@@ -27,6 +27,11 @@ use crate::ops::read::{SegmentFile, SegmentRef, open_error};
 use crate::record::{Fold, Format, Limits, Outline, Remark, Scanned, Scanner};
 use crate::store::Store;
 
+pub use activate::Activate;
+pub use append::Append;
+pub use compact::Compact;
+pub use create::Create;
+pub use fork::Fork;
 pub use input::{Input, MAX_INPUT};
 pub use list::{Lineage, Order, Segment, list};
 pub use show::{Details, show};

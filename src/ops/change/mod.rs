@@ -209,6 +209,15 @@ impl Answer {
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.fields.insert(name.to_owned(), value);
     }
+
+    /// Adds to what a person is told beside the answer, if there is something.
+    pub fn warn(&mut self, text: Option<String>) {
+        let Some(text) = text else { return };
+        let warnings = self.fields.entry("warnings");
+        if let Value::Array(all) = warnings.or_insert_with(|| Value::Array(Vec::new())) {
+            all.push(text.into());
+        }
+    }
 }
 
 /// What is to be done, in order.

@@ -104,6 +104,12 @@ impl Change for Append {
         answer.field("committed_bytes", end + bytes.len() as u64);
         answer.field("turn", lines.last_turn);
         answer.field("torn_tail_bytes", records.tail());
+        if records.tail() > 0 {
+            answer.warn(Some(format!(
+                "{} bytes behind the last newline were never committed: they are cut off first and kept in quarantine",
+                records.tail()
+            )));
+        }
         Ok(Planned::Do(Plan {
             worker: Some(worker),
             generation: home.generation,

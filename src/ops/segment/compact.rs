@@ -123,7 +123,7 @@ impl Change for Compact {
         let mut answer = Answer::of(worker, segment.id.to_string());
         segment.answer(&mut answer, home.session, self.activate);
         answer.field("compacted_from", origin(from_turn));
-        answer.field("records_left_behind", behind);
+        answer.field("items_left_behind", behind);
         answer.field("summary_tokens", summary_tokens);
         answer.field("kept", cut.kept);
         answer.field("dropped", cut.dropped);
@@ -131,6 +131,7 @@ impl Change for Compact {
         answer.field("tokens", tokens);
         answer.field("budget_tokens", self.budget_tokens);
         answer.field("estimate", cut.estimate);
+        answer.warn(source.warning());
         Ok(Planned::Do(Plan {
             worker: Some(worker),
             generation: home.generation,

@@ -74,7 +74,8 @@ impl Change for Fork {
         let mut answer = Answer::of(worker, segment.id.to_string());
         segment.answer(&mut answer, home.session, self.activate);
         answer.field("forked_from", origin(from_turn));
-        answer.field("records_left_behind", source.behind);
+        answer.field("items_left_behind", source.behind);
+        answer.warn(source.warning());
         Ok(Planned::Do(Plan {
             worker: Some(worker),
             generation: home.generation,

@@ -28,14 +28,31 @@ pub(super) enum Split {
 pub(super) struct Source {
     /// What a restore would start with there.
     pub replay: Replay,
-    /// Records that stand behind the split, if they were looked at.
+    /// History items that stand behind the split, in a turn that is not finished, if they were
+    /// looked at.
     pub behind: Option<u64>,
+}
+
+impl Source {
+    /// What a person is told of items that do not come along.
+    pub fn warning(&self) -> Option<String> {
+        let left = self.behind.filter(|n| *n > 0)?;
+        let items = if left == 1 {
+            "1 history item is".to_owned()
+        } else {
+            format!("{left} history items are")
+        };
+        Some(format!(
+            "{items} left behind in the source: the turn after turn {} is not finished",
+            self.replay.turn
+        ))
+    }
 }
 
 /// What the first look found.
 struct Found {
-    /// Where the split is, in bytes from the start, and how many records stand before it.
-    split: Option<(u64, u64)>,
+    /// Where the split is, in bytes from the start.
+    split: Option<u64>,
     /// The first and the last turn that was finished.
     turns: Option<(u64, u64)>,
     /// The last one before whatever is damaged.
@@ -58,14 +75,15 @@ pub(super) fn read(
     let records = view.records(&path)?;
     let found = look(segment, &records, split)?;
     sound(home, segment, &found)?;
-    let Some((end, before)) = found.split else {
+    let Some(end) = found.split else {
         return Err(no_such_turn(segment, split, found.turns));
     };
     let replay = Replay::read(&records, end, Limits::default(), Until::End)
         .map_err(|e| replay_error(segment, e))?;
+    let items = replay.history.len() as u64;
     Ok(Source {
         replay,
-        behind: (split == Split::Last).then(|| found.outline.records - before),
+        behind: (split == Split::Last).then(|| found.outline.history.saturating_sub(items)),
     })
 }
 
@@ -91,7 +109,7 @@ fn look(
             seen += 1;
             let start = facts.kind() == Some(RecordKind::SegmentStart);
             damaged |= start != (seen == 1);
-            let here = (end_of(line), seen);
+            let here = end_of(line);
             match (facts.kind(), wanted) {
                 (Some(RecordKind::SegmentStart), Split::Turn(0)) => {
                     split = Some(here);

@@ -199,6 +199,9 @@ pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
 /// Prints a receipt: in JSON as a whole, else the id that was made or acted on and nothing else.
 pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
     let unreadable = |e| Error::new(Code::Internal, "a receipt can not be read back").caused_by(e);
+    if !ui.is_data() {
+        warn(done, ui);
+    }
     if done.dry_run && !ui.is_data() {
         return print_plan(done, ui);
     }
@@ -209,6 +212,18 @@ pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
         Some(line) => ui.receipt(schema, &receipt, line),
         None if ui.is_data() => ui.object(schema, &receipt, |_| {}),
         None => Ok(()),
+    }
+}
+
+/// What a person is told beside the answer.
+fn warn(done: &Done, ui: &Ui) {
+    #[derive(Default, serde::Deserialize)]
+    struct Told {
+        #[serde(default)]
+        warnings: Vec<String>,
+    }
+    for text in done.receipt.parse::<Told>().unwrap_or_default().warnings {
+        ui.warn(text);
     }
 }
 

@@ -106,8 +106,22 @@ impl<'d, 'g> StagedDir<'d, 'g> {
         name: impl AsRef<OsStr>,
         inner: &[&str],
     ) -> Result<()> {
+        self.place_over_empty_unsynced(target, name.as_ref(), inner)?;
+        self.sync_parents(target)
+    }
+
+    /// The same, and the folders are left to be synced by the caller, as in
+    /// [`StagedDir::place_unsynced`].
+    ///
+    /// # Errors
+    /// As [`StagedDir::place_over_empty`].
+    pub fn place_over_empty_unsynced(
+        &mut self,
+        target: &WriteDir<'_>,
+        name: &OsStr,
+        inner: &[&str],
+    ) -> Result<()> {
         self.ready()?;
-        let name = name.as_ref();
         let path = target.path_of(name);
         let taken = |e: io::Error| -> Error {
             match e.kind() {
@@ -130,7 +144,7 @@ impl<'d, 'g> StagedDir<'d, 'g> {
             .rename(&self.temp, target, name)
             .map_err(taken)?;
         self.placed = true;
-        self.sync_parents(target)
+        Ok(())
     }
 
     fn ready(&mut self) -> Result<()> {

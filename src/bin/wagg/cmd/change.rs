@@ -162,18 +162,24 @@ pub fn run_in(
 ) -> Result<Exit> {
     let inherited = std::env::var(env::LOCK_FD).ok();
     let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
-    let flags = Flags {
+    let mut flags = Flags {
         actor: flags.actor.clone().unwrap_or_else(user_at_host),
         actor_named: flags.actor.is_some(),
         request_id: flags.request_id.clone(),
         wait: flags.wait,
         dry_run: flags.dry_run,
-        expect: expect(store)?,
+        expect: Expect::default(),
         on_wait: &on_wait,
         stop: None,
         inherited: inherited.as_deref(),
     };
-    let done = change::run(store, &flags, change)?;
+    let done = match change::answered(store, &flags, change)? {
+        Some(done) => done,
+        None => {
+            flags.expect = expect(store)?;
+            change::run(store, &flags, change)?
+        }
+    };
     print(schema, &done, ui)?;
     Ok(Exit::Ok)
 }
@@ -193,6 +199,9 @@ pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
 /// Prints a receipt: in JSON as a whole, else the id that was made or acted on and nothing else.
 pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
     let unreadable = |e| Error::new(Code::Internal, "a receipt can not be read back").caused_by(e);
+    if !ui.is_data() {
+        warn(done, ui);
+    }
     if done.dry_run && !ui.is_data() {
         return print_plan(done, ui);
     }
@@ -203,6 +212,18 @@ pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
         Some(line) => ui.receipt(schema, &receipt, line),
         None if ui.is_data() => ui.object(schema, &receipt, |_| {}),
         None => Ok(()),
+    }
+}
+
+/// What a person is told beside the answer.
+fn warn(done: &Done, ui: &Ui) {
+    #[derive(Default, serde::Deserialize)]
+    struct Told {
+        #[serde(default)]
+        warnings: Vec<String>,
+    }
+    for text in done.receipt.parse::<Told>().unwrap_or_default().warnings {
+        ui.warn(text);
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod change;
 pub mod legacy;
+pub mod migrate;
 pub mod orphans;
 pub mod ownership;
 pub mod read;

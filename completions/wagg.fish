@@ -36,10 +36,223 @@ complete -c wagg -n "__fish_wagg_needs_command" -s q -l quiet -d 'Say nothing bu
 complete -c wagg -n "__fish_wagg_needs_command" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_needs_command" -s V -l version -d 'Print version'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "show" -d 'Say what a reference is: kind, place, owner, state, and the command to go on with'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "worker" -d 'Look at Workers'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "segment" -d 'Look at Segments'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "run" -d 'Look at runs'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "verify" -d 'Check a store against every rule of its format'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "explain" -d 'Explain a code: how it comes about, what it looks like, what to do'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "apply" -d 'Make many changes from a stream of JSON lines'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "completions" -d 'Print the completion script for a shell'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "man" -d 'Print the manual, or write its pages into a folder'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "orphans" -d 'List what nobody owns and what is claimed twice, in the store and in legacy roots'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "migrate" -d 'Show how far the move of a store to one folder a Worker has come'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "demo" -d 'Make two small stores with the usual damage, and look at them before your eyes'
+complete -c wagg -n "__fish_wagg_using_subcommand show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand show" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and not __fish_seen_subcommand_from list show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and not __fish_seen_subcommand_from list show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and not __fish_seen_subcommand_from list show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and not __fish_seen_subcommand_from list show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and not __fish_seen_subcommand_from list show" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and not __fish_seen_subcommand_from list show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and not __fish_seen_subcommand_from list show" -f -a "list" -d 'List the Workers of a store'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and not __fish_seen_subcommand_from list show" -f -a "show" -d 'Show one Worker: its Session and active Segment, runs, children, peers, and what is wrong'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from list" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from list" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from list" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from list" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "list" -d 'List the Segments of a Worker, with what each comes to'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "show" -d 'Show one Segment: counts, turns, tokens, lineage, digest, and what is wrong with it'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "log" -d 'Print the records of a Segment as a person reads them'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "diff" -d 'Show where the histories of two Segments part, and what each has from there'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "digest" -d 'Print the SHA-256 over the committed records of a Segment'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -l tree -d 'Show how they descend from each other'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l from -d 'Begin at this line, counted from 1' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l limit -d 'Stop after so many records' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l kind -d 'Only records of this kind; may be given more than once' -r -f -a "segment_start\t''
+invoke\t''
+user_input\t''
+assistant_item\t''
+tool_result\t''
+system_item\t''
+turn_end\t''
+run_completed\t''
+run_errored\t''
+paused_turn_abandoned\t''
+config_changed\t''
+llm_usage\t''
+extension\t''"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l follow -d 'Wait for records to come, until interrupted'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l raw -d 'Print the stored lines, byte for byte'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from diff" -l limit -d 'How many items of each are shown' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from diff" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from diff" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from diff" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -l at-record -d 'Only up to and with this record, counted from 1' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -f -a "list" -d 'List the runs of a Worker, as far as reading tells'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -f -a "show" -d 'Show one run: its state with the reason, and the files that it left'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from list" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from list" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from list" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from list" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l file -d 'Check single Segment or trace files, without a store' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l jobs -d 'How many threads work [default: the number of processors]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-line -d 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-findings -d 'Stop after this many errors and warnings' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-duration -d 'Stop after this time (30s, 5m, 2h)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l ignore -d 'Neither show nor count findings of this code' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l baseline -d 'Neither show nor count findings that this earlier JSON report has' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l report -d 'Write a report to a file too: junit=FILE, sarif=FILE or json=FILE' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l locked -d 'Hold the store\'s lock while checking, so that no other wagg changes it meanwhile'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l quick -d 'Read documents, first records and file ends only'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l strict -d 'Let warnings fail too'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l digest -d 'Give the SHA-256 of each Segment\'s committed records'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -55,6 +268,23 @@ complete -c wagg -n "__fish_wagg_using_subcommand explain" -s 0 -l null -d 'Prin
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -l group -d 'How many neighbours share a sync at the most' -r
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -l actor -d 'Who acts, for the journal, where a line does not say [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -l dry-run -d 'Check, refuse as the commands would, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand completions" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand completions" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -87,8 +317,45 @@ ndjson\t'One JSON object a line, a summary last'"
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Also in a pipe'
 never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l locked -d 'Hold the store\'s lock while looking, so that no other wagg changes it meanwhile'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l ids -d 'Print ids only, one a line, whatever the format'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -f -a "status" -d 'Show what the migration\'s manifest says, and what was left'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and __fish_seen_subcommand_from status" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and __fish_seen_subcommand_from status" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and __fish_seen_subcommand_from status" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and __fish_seen_subcommand_from status" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and __fish_seen_subcommand_from status" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand demo" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand demo" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand demo" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand demo" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -57,7 +57,7 @@ impl Code {
                 remedy: "Look again with wagg verify WORKER --max-line SIZE, with a SIZE above the length that is named. The line itself is no damage if it then parses.",
             },
             Self::TooDeep => Text {
-                cause: "The record nests arrays and objects deeper than 128 levels. A Runtime's reader stops there, though its own writer lets such a record through.",
+                cause: "The record nests arrays and objects 128 levels deep or deeper. A Runtime's reader stops there, though its own writer lets such a record through.",
                 example: "A tool returned a syntax tree as JSON, nested 300 levels.",
                 remedy: "wagg repair WORKER --allow-lossy shows what the history loses without the record; with --apply it goes to quarantine, from where its content can be read.",
             },

@@ -8,6 +8,7 @@ mod error;
 mod explain;
 mod finding;
 mod locus;
+mod plural;
 mod progress;
 mod shell;
 
@@ -16,5 +17,6 @@ pub use error::{Effects, Error, IoContext, Result};
 pub use explain::Text;
 pub use finding::{Finding, Subject};
 pub use locus::Locus;
+pub use plural::plural;
 pub use progress::{NoProgress, Progress};
 pub use shell::shell;

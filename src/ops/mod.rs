@@ -1,11 +1,17 @@
 //! WHICH change or answer is wanted: one file per operation, free of any UI.
 
+pub mod apply;
 pub mod change;
+pub mod demo;
 pub mod legacy;
 pub mod migrate;
+pub mod migrate_status;
 pub mod orphans;
 pub mod ownership;
 pub mod read;
 pub mod resolve;
 pub mod run;
+pub mod segment;
+pub mod show;
 pub mod verify;
+pub mod worker;

@@ -9,7 +9,7 @@ use super::json::{Fault, NoSink, Walk};
 use super::shape::Ty;
 use super::source::Source;
 use super::view::View;
-use crate::diag::Code;
+use crate::diag::{Code, plural};
 
 /// The byte order mark of UTF-8.
 pub const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -58,8 +58,8 @@ pub(crate) fn diagnose<S: Source + ?Sized>(
             Code::CorruptRecord,
             walk.end,
             format!(
-                "a whole value, then {} bytes that are no record",
-                end - walk.end
+                "a whole value, and {} more behind it that can not be read",
+                plural(end - walk.end, "byte", "bytes")
             ),
         );
     }
@@ -73,8 +73,8 @@ pub(crate) fn diagnose<S: Source + ?Sized>(
                 Code::SplicedRecord,
                 start,
                 format!(
-                    "the first {} bytes of a record that was cut, then a whole record that begins at byte {at}",
-                    at - start
+                    "the first {} of a record that was cut, then a whole record that begins at byte {at}",
+                    plural(at - start, "byte", "bytes")
                 ),
             )
         };
@@ -113,13 +113,13 @@ fn nul_bytes<S: Source + ?Sized>(line: &View<'_, S>, ty: &'static Ty) -> Option<
     });
     let first = first?;
     let run = after - first;
-    let bytes = if run == 1 { "byte" } else { "bytes" };
+    let bytes = plural(run, "NUL byte", "NUL bytes");
     let message = if first == line.start() && whole(line, after, ty) {
-        format!("{run} NUL {bytes} before a whole record that begins at byte {after}")
+        format!("{bytes} before a whole record that begins at byte {after}")
     } else if after == line.end() && first == line.start() {
-        format!("{run} NUL {bytes} and nothing else")
+        format!("{bytes} and nothing else")
     } else {
-        format!("{run} NUL {bytes} inside a line that is no whole record")
+        format!("{bytes} inside a line that is no whole record")
     };
     Some(Fault {
         length: Some(run),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::documents;
 use super::json::{NoSink, Whole, check};
 use super::shape::Ty;
-use crate::diag::Code;
+use crate::diag::{Code, plural};
 use crate::layout::{
     CatalogVersion, MANIFEST_SCHEMA, SESSION_SCHEMA, SegmentId, SessionId, WorkerId,
 };
@@ -70,7 +70,8 @@ fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
         ));
     }
     if bytes.iter().all(|&b| b == 0) {
-        let message = format!("{} NUL bytes and nothing else", bytes.len());
+        let nul = plural(bytes.len() as u64, "NUL byte", "NUL bytes");
+        let message = format!("{nul} and nothing else");
         return Err(fault(Code::CorruptDocument, Some(0), message));
     }
     if bytes.starts_with(super::diagnose::BOM) {

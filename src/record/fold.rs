@@ -12,7 +12,7 @@ use std::hash::BuildHasher;
 use super::facts::{Facts, Origin, Role};
 use super::scan::{Line, Scanned, Tail, Verdict};
 use super::schema::{ItemKind, RecordKind};
-use crate::diag::Code;
+use crate::diag::{Code, plural};
 use crate::layout::SessionId;
 
 /// Lines above this length, in bytes, are worth a remark.
@@ -114,6 +114,8 @@ struct BadLine {
     records_before: u64,
     open_calls: Vec<String>,
     lost_calls: Vec<String>,
+    /// The end of the last run may have stood here.
+    lost_end: bool,
 }
 
 /// Folds the lines of one Segment.
@@ -199,7 +201,7 @@ impl Fold {
             self.remark_line(
                 Code::LongLine,
                 line,
-                format!("a line of {} bytes", line.length),
+                format!("a line of {}", plural(line.length, "byte", "bytes")),
                 Some(line.length),
             );
         }
@@ -234,6 +236,7 @@ impl Fold {
                     records_before: self.outline.records,
                     open_calls: Vec::new(),
                     lost_calls: Vec::new(),
+                    lost_end: false,
                 });
                 // Turn counts behind a gap start anew.
                 self.expected_turn = None;
@@ -275,7 +278,9 @@ impl Fold {
     fn record(&mut self, line: &Line<'_>, facts: &Facts) {
         let Some(kind) = facts.kind() else { return };
         self.first_record.get_or_insert((line.number, line.offset));
-        if let Some(last) = self.outline.last_ts
+        // A start begins anew, so its time has nothing before it.
+        if kind != RecordKind::SegmentStart
+            && let Some(last) = self.outline.last_ts
             && facts.ts < last
         {
             self.time_back.see(line.number, line.offset);
@@ -473,7 +478,8 @@ impl Fold {
             let message = self.tail_message(&tail);
             self.remarks.push(Remark {
                 code: Code::TornTail,
-                line: Some(scanned.lines + 1),
+                // Lines that were not shown were not counted either.
+                line: (!self.partial).then_some(scanned.lines + 1),
                 byte: Some(scanned.committed),
                 length: Some(tail.length),
                 message,
@@ -547,7 +553,12 @@ impl Fold {
                 dangling.push(call.id);
             }
         }
-        if let Some(line) = self.run_open {
+        let records = self.outline.records;
+        if self.run_open.is_some()
+            && let Some(bad) = self.bad.last_mut().filter(|b| b.records_before == records)
+        {
+            bad.lost_end = true;
+        } else if let Some(line) = self.run_open {
             let calls = match dangling.len() {
                 0 => "no tool call is open".to_owned(),
                 _ => format!("open: {}; whether it ran is not known", named(&dangling)),
@@ -586,6 +597,9 @@ impl Fold {
                     "; without a readable call: {}",
                     named(&bad.lost_calls)
                 ));
+            }
+            if bad.lost_end {
+                message.push_str("; the end of the last run may have stood here");
             }
         }
     }
@@ -642,18 +656,18 @@ impl Fold {
     fn tail_message(&self, tail: &Tail) -> String {
         let what = if tail.all_nul {
             format!(
-                "{} NUL bytes without a newline: a crash left room that was never filled",
-                tail.length
+                "{} without a newline: a crash left room that was never filled",
+                plural(tail.length, "NUL byte", "NUL bytes")
             )
         } else if tail.whole {
             format!(
-                "{} bytes that are a whole record but for its newline, so it was never committed",
-                tail.length
+                "{} that make a whole record but for its newline, so it was never committed",
+                plural(tail.length, "byte", "bytes")
             )
         } else {
             format!(
-                "{} bytes without a newline: a record that was never committed",
-                tail.length
+                "{} without a newline: a record that was never committed",
+                plural(tail.length, "byte", "bytes")
             )
         };
         if self.partial {
@@ -662,12 +676,17 @@ impl Fold {
         let before = if self.outline.records == 0 && self.outline.bad_lines == 0 {
             "no record before it is committed".to_owned()
         } else if self.outline.bad_lines == 0 {
-            format!(
-                "the {} before it are committed and whole",
-                records(self.outline.records)
-            )
+            match self.outline.records {
+                1 => "the record before it is committed and whole".to_owned(),
+                n => format!("the {n} records before it are committed and whole"),
+            }
         } else {
-            format!("{} before it are whole", records(self.outline.records))
+            let are = if self.outline.records == 1 {
+                "is"
+            } else {
+                "are"
+            };
+            format!("{} before it {are} whole", records(self.outline.records))
         };
         let run = if self.run_open.is_some() {
             "; the last run counts as interrupted"
@@ -679,11 +698,7 @@ impl Fold {
 }
 
 fn records(n: u64) -> String {
-    if n == 1 {
-        "1 record".to_owned()
-    } else {
-        format!("{n} records")
-    }
+    plural(n, "record", "records")
 }
 
 fn named(ids: &[String]) -> String {

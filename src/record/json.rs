@@ -174,6 +174,8 @@ struct Walker<'s, B, S> {
     control_free: bool,
     sink: &'s mut S,
     fault: Option<Fault>,
+    /// The known field whose value is read, for messages.
+    field: Option<&'static str>,
     /// Unescaped words and captures.
     scratch: Vec<u8>,
 }
@@ -195,6 +197,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             control_free,
             sink,
             fault: None,
+            field: None,
             scratch: Vec::new(),
         }
     }
@@ -262,6 +265,16 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         }
     }
 
+    /// The same of the value of the field that is read, which it names.
+    #[cold]
+    fn note_value(&mut self, code: Code, at: u64, message: impl std::fmt::Display) {
+        let message = match self.field {
+            Some(field) => format!("`{field}`: {message}"),
+            None => message.to_string(),
+        };
+        self.note(code, at, message);
+    }
+
     fn top(&mut self, ty: &'static Ty) -> Step {
         self.token();
         self.value(ty, false, Slot::None)?;
@@ -276,7 +289,10 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             return Err(self.stop(
                 Code::TooDeep,
                 at,
-                format!("nested deeper than {MAX_DEPTH} levels, where a Runtime's reader stops"),
+                format!(
+                    "nested {} levels deep, where a Runtime's reader stops",
+                    MAX_DEPTH + 1
+                ),
             ));
         }
         self.pos += 1;
@@ -292,10 +308,10 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         if first == b'n' {
             self.literal("null")?;
             if !nullable && !matches!(ty, Ty::Any) {
-                self.note(
+                self.note_value(
                     Code::WrongType,
                     at,
-                    format!("null where {} should be", ty.name()),
+                    format_args!("null where {} should be", ty.name()),
                 );
             }
             return Ok(());
@@ -337,7 +353,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             ) => self.typed_number(ty, slot, at)?,
             _ => {
                 self.skip()?;
-                self.note(Code::WrongType, at, format!("not {}", ty.name()));
+                self.note_value(Code::WrongType, at, format_args!("not {}", ty.name()));
             }
         }
         Ok(())
@@ -415,6 +431,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             match fields.get(index) {
                 Some(field) => {
                     guess = index + 1;
+                    self.field = Some(field.name);
                     let nullable =
                         matches!(field.presence, Presence::Optional | Presence::Nullable);
                     self.value(&field.ty, nullable, field.slot)?;
@@ -718,10 +735,10 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             Some(_) => {}
             None => {
                 let word = self.word_at(at);
-                self.note(
+                self.note_value(
                     Code::WrongType,
                     at,
-                    format!("not one of {}:{word}", words.join(", ")),
+                    format_args!("not one of {}:{word}", words.join(", ")),
                 );
             }
         }
@@ -734,7 +751,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             std::str::from_utf8(&self.scratch).is_ok_and(|t| uuid::Uuid::parse_str(t).is_ok());
         if !known {
             let word = self.word_at(at);
-            self.note(Code::WrongType, at, format!("not a UUID:{word}"));
+            self.note_value(Code::WrongType, at, format_args!("not a UUID:{word}"));
         } else if slot != Slot::None {
             self.give_text(slot, at);
         }
@@ -745,7 +762,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         self.string(&Want::Base64)?;
         // `scratch` holds the verdict: one byte a fault.
         if !self.scratch.is_empty() {
-            self.note(Code::WrongType, at, "not standard base64 with padding");
+            self.note_value(Code::WrongType, at, "not standard base64 with padding");
         }
         Ok(())
     }
@@ -953,7 +970,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             }
             Err(code) => {
                 let word = self.word_at(at);
-                self.note(code, at, format!("not {}:{word}", ty.name()));
+                self.note_value(code, at, format_args!("not {}:{word}", ty.name()));
             }
         }
         Ok(())

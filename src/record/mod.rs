@@ -10,6 +10,7 @@ pub mod facts;
 pub mod fold;
 pub mod item;
 pub mod json;
+pub mod preview;
 pub mod replay;
 pub mod scan;
 pub mod schema;

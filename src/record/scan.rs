@@ -21,7 +21,7 @@ use super::schema::{RECORD, TRACE};
 use super::shape::Ty;
 use super::source::{Source, read_full};
 use super::view::{View, WINDOW};
-use crate::diag::Code;
+use crate::diag::{Code, plural};
 
 /// What the lines of a file are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,18 +219,7 @@ impl Scanner {
                     failed: &failed,
                 };
                 let verdict = if end - offset > self.limits.max_line {
-                    Verdict::Bad(Fault {
-                        length: Some(end - offset),
-                        ..Fault::new(
-                            Code::OversizedLine,
-                            offset,
-                            format!(
-                                "{} bytes, over the limit of {}; not looked at",
-                                end - offset,
-                                self.limits.max_line
-                            ),
-                        )
-                    })
+                    oversized(offset, end - offset, self.limits.max_line)
                 } else {
                     judge(&view, ty, &mut self.facts, long.bad_utf8, long.control_free)
                 };
@@ -266,18 +255,7 @@ impl Scanner {
                 let crlf = raw.last() == Some(&b'\r');
                 let bytes = if crlf { &raw[..raw.len() - 1] } else { raw };
                 let verdict = if bytes.len() as u64 > self.limits.max_line {
-                    Verdict::Bad(Fault {
-                        length: Some(bytes.len() as u64),
-                        ..Fault::new(
-                            Code::OversizedLine,
-                            line_at,
-                            format!(
-                                "{} bytes, over the limit of {}; not looked at",
-                                bytes.len(),
-                                self.limits.max_line
-                            ),
-                        )
-                    })
+                    oversized(line_at, bytes.len() as u64, self.limits.max_line)
                 } else {
                     let bad = if block_utf8 {
                         None
@@ -327,6 +305,18 @@ impl Scanner {
             whole,
         })
     }
+}
+
+fn oversized<'f>(at: u64, length: u64, limit: u64) -> Verdict<'f> {
+    let bytes = plural(length, "byte", "bytes");
+    Verdict::Bad(Fault {
+        length: Some(length),
+        ..Fault::new(
+            Code::OversizedLine,
+            at,
+            format!("{bytes}, over the limit of {limit}; not looked at"),
+        )
+    })
 }
 
 /// Holds one line against its shape.

@@ -112,7 +112,7 @@ fn what_is_wrong_with_a_line_is_named() {
             [turn(1).as_bytes(), b" x"].concat(),
             Code::CorruptRecord,
             turn(1).len() as u64 + 1,
-            "1 bytes that are no record",
+            "1 byte more behind it",
         ),
         (
             turn(1).as_bytes()[..20].to_vec(),

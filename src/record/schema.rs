@@ -135,6 +135,17 @@ impl ItemKind {
         Self::ToolResult,
         Self::Reasoning,
     ];
+
+    /// The word that stands in the item.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::ToolCall => "tool_call",
+            Self::ToolResult => "tool_result",
+            Self::Reasoning => "reasoning",
+        }
+    }
 }
 
 /// A history item.
@@ -419,7 +430,7 @@ shape!(
         field("input_total_tokens", Ty::U64, Required, Slot::InputTokens),
         req("cache_read_tokens", Ty::U64),
         req("cache_write_tokens", Ty::U64),
-        req("output_tokens", Ty::U64),
+        field("output_tokens", Ty::U64, Required, Slot::OutputTokens),
     ]
 );
 shape!(

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use super::fs::Dir;
@@ -10,6 +10,9 @@ use super::holder::{Held, lock_states};
 use super::lock::{Guard, LockRequest, Locks, lock_for_reading};
 use crate::diag::{Code, Effects};
 use crate::layout::WorkerId;
+
+/// Held while a process is started, and by tests that would see its copies of their handles.
+static STARTING: RwLock<()> = RwLock::new(());
 
 const SEVEN: WorkerId = WorkerId::Number(7);
 const EIGHT: WorkerId = WorkerId::Number(8);
@@ -27,7 +30,16 @@ fn store() -> (tempfile::TempDir, Dir) {
 fn with(handles: &str) -> LockRequest<'_> {
     LockRequest {
         inherited: Some(handles),
-        ..LockRequest::now("test")
+        ..now()
+    }
+}
+
+/// A request that is to succeed. It waits: a test that starts a process holds all locks of all
+/// tests for the blink of an eye.
+fn soon() -> LockRequest<'static> {
+    LockRequest {
+        wait: Duration::from_secs(20),
+        ..now()
     }
 }
 
@@ -40,9 +52,9 @@ fn now() -> LockRequest<'static> {
 fn c10_who_excludes_whom() {
     let (_temp, root) = store();
     let [mut a, mut b] = [(); 2].map(|()| Locks::open(&root).unwrap());
-    let seven = a.worker(SEVEN, &now()).unwrap();
+    let seven = a.worker(SEVEN, &soon()).unwrap();
     {
-        let eight = b.worker(EIGHT, &now()).unwrap();
+        let eight = b.worker(EIGHT, &soon()).unwrap();
         assert_eq!(eight.ids().collect::<Vec<_>>(), [EIGHT]);
     }
     for error in [
@@ -52,13 +64,13 @@ fn c10_who_excludes_whom() {
         assert_eq!((error.code, error.effects), (Code::LockBusy, Effects::None));
     }
     drop(seven);
-    let store = b.store(&now()).unwrap();
+    let store = b.store(&soon()).unwrap();
     assert_eq!(
         a.worker(SEVEN, &now()).map(drop).unwrap_err().code,
         Code::LockBusy
     );
     drop(store);
-    drop(a.worker(SEVEN, &now()).unwrap());
+    drop(a.worker(SEVEN, &soon()).unwrap());
 }
 
 /// C11: who waits says so once, and who gives up names the file and the holder.
@@ -130,9 +142,10 @@ fn c10_no_update_is_lost() {
 /// C10: lock files are made empty, stay where they are, and are empty again once nobody holds them.
 #[test]
 fn c10_lock_files_stay() {
+    let _none = STARTING.read().unwrap();
     let (temp, root) = store();
     let mut locks = Locks::open(&root).unwrap();
-    let guard = locks.worker(SEVEN, &now()).unwrap();
+    let guard = locks.worker(SEVEN, &soon()).unwrap();
     let of = |name: &str| {
         std::fs::metadata(temp.path().join(".wagg").join(name))
             .unwrap()
@@ -142,8 +155,8 @@ fn c10_lock_files_stay() {
     assert!(of("workers/7.lock") > 0);
     drop(guard);
     assert_eq!(of("workers/7.lock"), 0);
-    let mut guard = locks.store(&now()).unwrap();
-    guard.take_migration_lock(&now()).unwrap();
+    let mut guard = locks.store(&soon()).unwrap();
+    guard.take_migration_lock(&soon()).unwrap();
     assert!(of("store.lock") > 0);
     assert_eq!(of("../.worker-aggregate-v1.lock"), 0);
     let other = std::fs::File::open(temp.path().join(".worker-aggregate-v1.lock")).unwrap();
@@ -158,7 +171,7 @@ fn c10_lock_files_stay() {
 fn a_guard_covers_its_worker_only() {
     let (_temp, root) = store();
     let mut locks = Locks::open(&root).unwrap();
-    let guard = locks.worker(SEVEN, &now()).unwrap();
+    let guard = locks.worker(SEVEN, &soon()).unwrap();
     assert!(guard.write_at(Path::new("workers/7")).is_ok());
     assert!(guard.write_at(Path::new(".wagg")).is_ok());
     for other in ["workers/8", "workers", ""] {
@@ -171,19 +184,19 @@ fn a_guard_covers_its_worker_only() {
 #[test]
 fn c12_a_reader_creates_nothing() {
     let (temp, root) = store();
-    assert!(lock_for_reading(&root, &now()).unwrap().is_none());
+    assert!(lock_for_reading(&root, &soon()).unwrap().is_none());
     assert!(!temp.path().join(".wagg").exists());
     let mut locks = Locks::open(&root).unwrap();
-    drop(locks.store(&now()).unwrap());
-    let reading = lock_for_reading(&root, &now()).unwrap();
+    drop(locks.store(&soon()).unwrap());
+    let reading = lock_for_reading(&root, &soon()).unwrap();
     assert!(reading.is_some());
-    drop(locks.worker(SEVEN, &now()).unwrap());
+    drop(locks.worker(SEVEN, &soon()).unwrap());
     assert_eq!(
         locks.store(&now()).map(drop).unwrap_err().code,
         Code::LockBusy
     );
     drop(reading);
-    drop(locks.store(&now()).unwrap());
+    drop(locks.store(&soon()).unwrap());
 }
 
 /// The lock that `lock run` holds is found by its handle, if it really is that lock.
@@ -191,7 +204,7 @@ fn c12_a_reader_creates_nothing() {
 fn an_inherited_lock_is_believed_if_it_is_true() {
     let (temp, root) = store();
     let [mut a, mut b] = [(); 2].map(|()| Locks::open(&root).unwrap());
-    let held = a.worker(SEVEN, &now()).unwrap();
+    let held = a.worker(SEVEN, &soon()).unwrap();
     let (handles, numbers) = held.for_children(None).unwrap();
     assert_eq!(numbers, handles[0].as_raw_fd().to_string());
     drop(b.worker(SEVEN, &with(&numbers)).unwrap());
@@ -220,12 +233,14 @@ fn an_inherited_lock_is_believed_if_it_is_true() {
 fn a_child_keeps_the_lock_until_it_ends() {
     let (_temp, root) = store();
     let [mut a, mut b] = [(); 2].map(|()| Locks::open(&root).unwrap());
-    let held = a.worker(SEVEN, &now()).unwrap();
+    let held = a.worker(SEVEN, &soon()).unwrap();
     let (handles, _) = held.for_children(None).unwrap();
+    let starting = STARTING.write().unwrap();
     let mut child = std::process::Command::new("cat")
         .stdin(std::process::Stdio::piped())
         .spawn()
         .unwrap();
+    drop(starting);
     drop((handles, held));
     assert_eq!(
         b.worker(SEVEN, &now()).map(drop).unwrap_err().code,
@@ -233,17 +248,18 @@ fn a_child_keeps_the_lock_until_it_ends() {
     );
     drop(child.stdin.take());
     child.wait().unwrap();
-    drop(b.worker(SEVEN, &now()).unwrap());
+    drop(b.worker(SEVEN, &soon()).unwrap());
 }
 
 /// `lock show` takes no lock and tells who holds what.
 #[test]
 fn c12_states_are_seen_without_a_lock() {
+    let _none = STARTING.read().unwrap();
     let (temp, root) = store();
     assert!(lock_states(&root).unwrap().is_empty());
     let mut locks = Locks::open(&root).unwrap();
-    drop(locks.store(&now()).unwrap());
-    let held = locks.worker(SEVEN, &now()).unwrap();
+    drop(locks.store(&soon()).unwrap());
+    let held = locks.worker(SEVEN, &soon()).unwrap();
     let find = |path: &str| {
         let states = lock_states(&root).unwrap();
         states
@@ -273,9 +289,9 @@ fn c12_states_are_seen_without_a_lock() {
 fn c10_a_removed_folder_of_locks_is_made_anew() {
     let (temp, root) = store();
     let [mut a, mut b] = [(); 2].map(|()| Locks::open(&root).unwrap());
-    drop(a.worker(SEVEN, &now()).unwrap());
+    drop(a.worker(SEVEN, &soon()).unwrap());
     std::fs::remove_dir_all(temp.path().join(".wagg")).unwrap();
-    let _held = a.worker(SEVEN, &now()).unwrap();
+    let _held = a.worker(SEVEN, &soon()).unwrap();
     assert_eq!(
         b.worker(SEVEN, &now()).map(drop).unwrap_err().code,
         Code::LockBusy

@@ -6,10 +6,16 @@
     reason = "what a test writes is no store of anybody's, and a test that can not go on panics"
 )]
 
+mod cases;
+mod corpus;
+mod demo;
 mod docs;
 mod errors;
 mod layers;
+mod migrate_status;
 mod orphans;
 mod output;
+mod reading;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
+mod verify;

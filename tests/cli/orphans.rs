@@ -352,11 +352,16 @@ fn metadata_that_does_not_read_stops_nothing() {
         .put_metadata("worker-runtime-1", "{\n  \"worker_name\": \"worker")
         .put_metadata("stranger", "")
         .metadata("worker-runtime-9", None)
+        .session(1)
         .usual(2);
     let found = place.findings(1);
     assert_eq!(
         found.places(),
         [
+            (
+                "orphan_session",
+                format!("legacy/sessions/{}", id(1)).as_str()
+            ),
             ("orphan_worker_metadata", "legacy/workers/stranger"),
             ("empty_document", "legacy/workers/stranger/metadata.json"),
             ("orphan_worker_metadata", "legacy/workers/worker-runtime-9"),
@@ -366,12 +371,18 @@ fn metadata_that_does_not_read_stops_nothing() {
             ),
         ]
     );
-    assert_eq!(found.0[3]["line"], 2);
     says(
-        &found.0[3],
+        &found.0[0],
+        &[
+            "no metadata that can be read points at it; what stranger, worker-runtime-1 points at can not be told",
+        ],
+    );
+    assert_eq!(found.0[4]["line"], 2);
+    says(
+        &found.0[4],
         &["which Session worker-runtime-1 points at can not be told"],
     );
-    says(&found.0[0], &["what it points at can not be told"]);
+    says(&found.0[1], &["what it points at can not be told"]);
 }
 
 /// A `worker.json` that does not read is that Worker's trouble; its sources are no orphans.
@@ -644,8 +655,8 @@ fn formats_and_flags() {
     let path = format!("legacy/sessions/{}", id(9));
     let out = place.run(&[]).status(0);
     let line: Vec<_> = out.stdout().trim_end().split('\t').collect();
-    assert_eq!(line[..3], ["warning", "orphan_session", &path]);
-    assert_eq!(line.len(), 4);
+    assert_eq!(line[..4], ["warning", "orphan_session", "-", &path]);
+    assert_eq!(line.len(), 8);
     assert!(
         out.stderr
             .contains("1 warning, 1 remark (1 of them with -v)"),

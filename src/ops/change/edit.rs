@@ -24,8 +24,8 @@ pub fn parse(bytes: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-/// The bytes of a document as a Runtime writes it: two spaces, and a newline at the end if it had
-/// one before.
+/// The bytes of a new document as a Runtime writes it: two spaces, and a newline at the end where
+/// that kind of document has one.
 ///
 /// # Errors
 /// It can not be written as JSON.
@@ -41,21 +41,96 @@ pub fn render(map: &Map<String, Value>, newline: bool) -> Result<Vec<u8>> {
 /// Sets one field; a new one comes last.
 ///
 /// # Errors
-/// As [`parse`] and [`render`].
+/// As [`change`].
 pub fn set(bytes: &[u8], field: &str, value: Value) -> Result<Vec<u8>> {
     change(bytes, |map| {
         map.insert(field.to_owned(), value);
     })
 }
 
-/// Changes a document's fields.
+/// Changes a document's fields. The bytes of fields that stay the same stay as they are, down to
+/// their spaces and the spelling of their numbers; a new field comes last.
 ///
 /// # Errors
-/// As [`parse`] and [`render`].
+/// As [`parse`].
 pub fn change(bytes: &[u8], f: impl FnOnce(&mut Map<String, Value>)) -> Result<Vec<u8>> {
-    let mut map = parse(bytes)?;
-    f(&mut map);
-    render(&map, bytes.last() == Some(&b'\n'))
+    let before = parse(bytes)?;
+    let mut after = before.clone();
+    f(&mut after);
+    let text = std::str::from_utf8(bytes).unwrap_or_default(); // `parse` has seen that it is UTF-8
+    let members: Members<'_> = serde_json::from_str(text).map_err(|e| {
+        Error::new(Code::CorruptDocument, "the document can not be changed").caused_by(e)
+    })?;
+    let pretty = text.trim_end().contains('\n');
+    let mut out = String::with_capacity(text.len() + 256);
+    out.push('{');
+    let mut first = true;
+    let mut member = |key: &str, value: &str, out: &mut String| {
+        if !first {
+            out.push(',');
+        }
+        first = false;
+        if pretty {
+            out.push_str("\n  ");
+        }
+        out.push_str(&Value::from(key).to_string());
+        out.push_str(if pretty { ": " } else { ":" });
+        out.push_str(value);
+    };
+    for (key, raw) in &members.0 {
+        match after.get(key) {
+            Some(value) if before.get(key) == Some(value) => member(key, raw.get(), &mut out),
+            Some(value) => member(key, &rendered(value, pretty)?, &mut out),
+            None => {}
+        }
+    }
+    for (key, value) in &after {
+        if !before.contains_key(key) {
+            member(key, &rendered(value, pretty)?, &mut out);
+        }
+    }
+    if pretty {
+        out.push('\n');
+    }
+    out.push('}');
+    out.push_str(&text[text.trim_end().len()..]);
+    Ok(out.into_bytes())
+}
+
+/// A value as it stands behind its key, one level down.
+fn rendered(value: &Value, pretty: bool) -> Result<String> {
+    let text = if pretty {
+        serde_json::to_string_pretty(value).map(|text| text.replace('\n', "\n  "))
+    } else {
+        serde_json::to_string(value)
+    };
+    text.map_err(|e| Error::new(Code::Internal, "a document can not be written").caused_by(e))
+}
+
+/// The fields of an object, each as its own text.
+struct Members<'a>(Vec<(String, &'a serde_json::value::RawValue)>);
+
+impl<'de> serde::Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> std::result::Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> serde::de::Visitor<'de> for Fields {
+            type Value = Vec<(String, &'de serde_json::value::RawValue)>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<Self::Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    all.push(member);
+                }
+                Ok(all)
+            }
+        }
+        d.deserialize_map(Fields).map(Self)
+    }
 }
 
 /// A value none of whose objects has a key twice.

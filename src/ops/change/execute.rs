@@ -109,6 +109,36 @@ pub(super) fn execute(guard: &dyn Guard, items: &mut [Item<'_>], batch: Option<&
                 item.done = round + 1;
             }
         }
+        fail_what_was_built_on_failures(items);
+    }
+}
+
+/// An operation that was planned upon one that failed fails too, before it touches anything more.
+/// What it did in the same round stays done.
+fn fail_what_was_built_on_failures(items: &mut [Item<'_>]) {
+    for i in 0..items.len() {
+        if items[i].error.is_none() {
+            continue;
+        }
+        let touched: Vec<&Path> = items[i].acts.iter().map(|act| act.effect.path()).collect();
+        for later in &mut items[i + 1..] {
+            let done = later.done;
+            if later.error.is_none()
+                && later
+                    .acts
+                    .iter()
+                    .skip(done)
+                    .any(|a| touched.contains(&a.effect.path()))
+            {
+                later.fail(
+                    Error::new(
+                        Code::Fenced,
+                        "a change before it in its group failed, and it was planned upon that",
+                    )
+                    .hint("retry it alone"),
+                );
+            }
+        }
     }
 }
 
@@ -151,7 +181,8 @@ fn ensure<'g>(guard: &'g dyn Guard, path: &Path) -> Result<WriteDir<'g>> {
     }
 }
 
-fn is_missing(e: &Error) -> bool {
+/// Whether an error says that something is not there.
+pub(super) fn is_missing(e: &Error) -> bool {
     e.source
         .as_ref()
         .and_then(|s| s.downcast_ref::<std::io::Error>())
@@ -214,7 +245,7 @@ fn share(items: &mut [Item<'_>], round: usize, e: &Error) {
 }
 
 /// The same error for somebody else.
-fn again(e: &Error) -> Error {
+pub(super) fn again(e: &Error) -> Error {
     let mut copy = Error::new(e.code, e.message.clone()).effects(e.effects);
     copy.locus.clone_from(&e.locus);
     copy.hints.clone_from(&e.hints);

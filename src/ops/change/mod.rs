@@ -11,10 +11,14 @@
 //! Since an intent holds its effects as data, with digests of what was before and what will be
 //! after, settling a dead operation needs to know nothing of its command.
 
+#[cfg(test)]
+#[allow(dead_code, reason = "a kit for the tests of all commands")]
+pub(crate) mod crash_tests;
 pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
+mod group;
 mod settle;
 mod view;
 
@@ -28,6 +32,7 @@ use sha2::{Digest, Sha256};
 
 pub use effect::{Act, Effect};
 pub use fence::{Expect, Liveness};
+pub use group::{Member, run_many};
 pub use settle::{Settled, settle_store};
 pub use view::View;
 
@@ -153,6 +158,10 @@ pub trait Change {
 
 /// What a plan comes to.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for a command, on the stack"
+)]
 pub enum Planned {
     /// It is so already.
     Nothing(Answer),
@@ -277,6 +286,21 @@ impl Done {
             replayed,
             dry_run: false,
         }
+    }
+}
+
+impl Done {
+    /// How it ended, as the receipt says: `done`, `no_change`, `planned`.
+    #[must_use]
+    pub fn outcome(&self) -> String {
+        #[derive(Deserialize)]
+        struct Outcome {
+            outcome: String,
+        }
+        self.receipt
+            .parse::<Outcome>()
+            .map(|o| o.outcome)
+            .unwrap_or_default()
     }
 }
 

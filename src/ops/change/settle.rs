@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use super::effect::{Act, Effect, State};
-use super::execute::{Ended, Item, execute};
+use super::execute::{Ended, Item, execute, is_missing};
 use super::{Follow, Scope, receipt, split};
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{OperationId, Paths};
-use crate::store::fs::{Appender, clear_leftover, failed};
+use crate::store::fs::{Appender, clear_leftover, failed, make_durable, sync_dir};
 use crate::store::journal::{self, Intent, Journal, Outcome};
 use crate::store::{Guard, Quarantine, Store};
 
@@ -140,24 +140,49 @@ fn commit_passed(store: &Store, follow: &Follow, all: &[(&Intent, Follow)]) -> R
     Ok(false)
 }
 
-/// Does what must follow the commit point, unless the store has moved on.
+/// Does what must follow the commit point, unless the store has moved on. What the dead process put
+/// in place it may not have synced: that is made durable first, since a receipt will say so.
 fn carry_forward(store: &Store, guard: &dyn Guard, intent: &Intent, follow: &Follow) -> Result<()> {
     clear_leftovers(guard, intent)?;
-    for effect in follow.effects.iter().skip(follow.commit + 1) {
-        if state(store, effect)? != State::Before {
-            continue;
+    for (i, effect) in follow.effects.iter().enumerate() {
+        match state(store, effect)? {
+            State::After => durable(guard, effect)?,
+            State::Before if i > follow.commit => {
+                let Some(act) = Act::from_intent(effect) else {
+                    continue;
+                };
+                let acts = [act];
+                let mut items = [Item::of(intent.operation_id, &acts, 0)];
+                execute(guard, &mut items, None);
+                let [item] = items;
+                match item.ended() {
+                    Ended::Done => {}
+                    Ended::Without(e) | Ended::Unknown(e) => return Err(e),
+                }
+            }
+            State::Before | State::Part(_) | State::Moved => {}
         }
-        let Some(act) = Act::from_intent(effect) else {
-            continue;
-        };
-        let acts = [act];
-        let mut items = [Item::of(intent.operation_id, &acts, 0)];
-        execute(guard, &mut items, None);
-        let [item] = items;
-        match item.ended() {
-            Ended::Done => {}
-            Ended::Without(e) | Ended::Unknown(e) => return Err(e),
-        }
+    }
+    Ok(())
+}
+
+/// Makes an effect durable that was found done.
+fn durable(guard: &dyn Guard, effect: &Effect) -> Result<()> {
+    let (parent, name) = split(effect.path())?;
+    match guard.write_at(&parent) {
+        Ok(dir) if matches!(effect, Effect::Remove { .. }) => sync_dir(&dir)?,
+        Ok(dir) => make_durable(&dir, name)?,
+        Err(e) if is_missing(&e) => return Ok(()),
+        Err(e) => return Err(e),
+    }
+    // The folders above may have been made on the way, and one that was filled elsewhere must not
+    // come back there.
+    let mut folders: Vec<&Path> = parent.ancestors().skip(1).collect();
+    if let Effect::Folder { staging, .. } = effect {
+        folders.extend(staging.parent().filter(|from| *from != parent));
+    }
+    for folder in folders.into_iter().filter(|f| guard.covers(f)) {
+        sync_dir(&guard.write_at(folder)?)?;
     }
     Ok(())
 }
@@ -193,16 +218,9 @@ fn clear_leftovers(guard: &dyn Guard, intent: &Intent) -> Result<()> {
             Ok(dir) => {
                 clear_leftover(&dir, &name)?;
             }
-            Err(e) if missing(&e) => {}
+            Err(e) if is_missing(&e) => {}
             Err(e) => return Err(e),
         }
     }
     Ok(())
-}
-
-fn missing(e: &Error) -> bool {
-    e.source
-        .as_ref()
-        .and_then(|s| s.downcast_ref::<std::io::Error>())
-        .is_some_and(|e| e.kind() == std::io::ErrorKind::NotFound)
 }

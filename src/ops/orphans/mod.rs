@@ -22,7 +22,7 @@ pub use leftovers::{Left, TargetState};
 use super::legacy::{MetadataRoot, Root, Roots, SessionRoot};
 use super::ownership::{Claimant, Ownership, Party, Place, Standing};
 use crate::diag::{Finding, Progress, Result, Severity};
-use crate::layout::WorkerId;
+use crate::layout::{WorkerId, WorkerName};
 use crate::store::Store;
 
 /// How many owners a message names before it only counts.
@@ -257,7 +257,9 @@ impl Owner {
             (Some(id), _, Standing::Doubtful) => {
                 format!("Worker {id}, whose worker.json is in doubt")
             }
-            (Some(id), _, Standing::Unknown) => format!("{id}, no Worker of the catalog"),
+            (Some(id), _, Standing::Unknown) => {
+                format!("{}, no Worker of the catalog", WorkerName::of(*id))
+            }
             (None, Some(name), _) => format!("{name:?}, no Worker of the catalog"),
             (None, None, _) => "somebody".to_owned(),
         };

@@ -336,6 +336,7 @@ impl Legacy<'_> {
         let Some(root) = self.sessions.root.dir() else {
             return;
         };
+        let nobody = self.nobody_points();
         for session in &self.sessions.folders {
             if progress.interrupted() {
                 return;
@@ -346,7 +347,7 @@ impl Legacy<'_> {
             }
             let owners = self.owners(*session);
             let who = if owners.is_empty() {
-                "no metadata points at it".to_owned()
+                nobody.clone()
             } else {
                 format!(
                     "no Worker of the catalog points at it; {} does",
@@ -382,6 +383,29 @@ impl Legacy<'_> {
             &self.roots.sessions,
             items,
         );
+    }
+
+    /// That no document points at a Session, as far as they can be read.
+    fn nobody_points(&self) -> String {
+        let silent = self.ownership.sources().iter();
+        let silent: Vec<_> = silent
+            .filter(|source| matches!(source.says, Says::Trouble(_)))
+            .map(|source| source.folder.to_string_lossy())
+            .chain(self.within.silent.iter().map(|path| path.to_string_lossy()))
+            .take(super::NAMED + 1)
+            .collect();
+        if silent.is_empty() {
+            return "no metadata points at it".to_owned();
+        }
+        let more = if silent.len() > super::NAMED {
+            " and others"
+        } else {
+            ""
+        };
+        let named = silent[..silent.len().min(super::NAMED)].join(", ");
+        format!(
+            "no metadata that can be read points at it; what {named}{more} points at can not be told"
+        )
     }
 
     fn orphan_session(
@@ -513,6 +537,7 @@ mod tests {
         let within = Within {
             catalog: Catalog::default(),
             names: BTreeMap::new(),
+            silent: Vec::new(),
             sequence: Some(1),
             workers: 0,
             segments: 0,

@@ -20,6 +20,8 @@ pub(super) struct Within {
     pub(super) catalog: Catalog,
     /// Who goes by a display name or a metadata name.
     pub(super) names: BTreeMap<String, BTreeSet<WorkerId>>,
+    /// Documents that would say which Session is whose, and do not read.
+    pub(super) silent: Vec<PathBuf>,
     /// Version 1: the next Worker id to give out.
     pub(super) sequence: Option<u64>,
     pub(super) workers: u64,
@@ -43,6 +45,7 @@ struct Seen {
     in_place: Option<(WorkerId, crate::layout::SessionId)>,
     names: Vec<(String, WorkerId)>,
     mentions: Vec<Mention>,
+    silent: Vec<PathBuf>,
     segments: u64,
     /// Documents disagree, which may be a change in the middle.
     doubtful: bool,
@@ -58,6 +61,7 @@ pub(super) fn look(
     let mut within = Within {
         catalog: Catalog::default(),
         names: BTreeMap::new(),
+        silent: Vec::new(),
         sequence: store
             .runtime()
             .good()
@@ -90,6 +94,7 @@ pub(super) fn look(
         for (name, id) in seen.names {
             within.names.entry(name).or_default().insert(id);
         }
+        within.silent.extend(seen.silent);
         items.extend(seen.items);
         mentions.extend(seen.mentions);
     }
@@ -306,7 +311,8 @@ fn pointers(state: &WorkerState, subject: Subject, path: &Path, seen: &mut Seen)
         if let Some(trouble) = Trouble::of(&session.document) {
             let what = "whose Session this is can not be told";
             seen.items
-                .push(trouble.finding(subject, document, what).into());
+                .push(trouble.finding(subject, &document, what).into());
+            seen.silent.push(document);
             seen.doubtful = true;
         } else if let Some(id) = state.session_document().and_then(|d| d.session()) {
             seen.claims.push((id, party.clone(), document));
@@ -328,7 +334,8 @@ fn pointers(state: &WorkerState, subject: Subject, path: &Path, seen: &mut Seen)
     if let Some(trouble) = Trouble::of(&state.metadata) {
         let what = "which Session this Worker points at can not be told";
         seen.items
-            .push(trouble.finding(subject, document, what).into());
+            .push(trouble.finding(subject, &document, what).into());
+        seen.silent.push(document);
         seen.doubtful = true;
         return;
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use crate::layout::{SegmentId, WorkerId, file};
+use crate::layout::{WorkerId, file};
 
 /// The least number of hex digits that begin an id.
 pub const MIN_PREFIX: usize = 4;
@@ -152,10 +152,10 @@ impl Prefix {
 
 /// How many characters of each id tell it from all others, for tables; never less than eight.
 /// The ids come in order, without doubles.
-pub fn unique_lengths(ids: &[SegmentId]) -> impl Iterator<Item = (SegmentId, usize)> + '_ {
-    let common = |a: SegmentId, b: Option<&SegmentId>| {
+pub fn unique_lengths(ids: &[Uuid]) -> impl Iterator<Item = (Uuid, usize)> + '_ {
+    let common = |a: Uuid, b: Option<&Uuid>| {
         let Some(b) = b else { return 0 };
-        let (a, b) = (a.to_string(), b.to_string());
+        let (a, b) = (a.hyphenated().to_string(), b.hyphenated().to_string());
         a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
     };
     ids.iter().enumerate().map(move |(at, &id)| {
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn short_ids_are_unique_and_take_no_hyphen_at_the_end() {
-        let ids: Vec<SegmentId> = [
+        let ids: Vec<Uuid> = [
             "01890000-0000-7000-8000-000000000011",
             "01890000-0000-7000-8000-000000000012",
             "01890000-1000-7000-8000-000000000012",

@@ -393,12 +393,13 @@ impl<'a> Resolver<'a> {
         Ok(search::session_in(&worker.open(self.store)?))
     }
 
-    /// Every Segment id of the store, in order and each once: what short ids are told apart from.
+    /// Every id that a beginning may lead to, in order and each once: those of Segments, and of
+    /// Workers in a store of version 3. Short ids are told apart from all of these.
     ///
     /// # Errors
     /// `workers/` can not be read.
-    pub fn all_segments(&self) -> Result<Vec<SegmentId>> {
-        search::all_segments(self.store)
+    pub fn all_ids(&self) -> Result<Vec<Uuid>> {
+        search::all_ids(self.store)
     }
 }
 

@@ -217,12 +217,15 @@ pub(super) fn worker_folder(store: &Store, name: &OsStr) -> io::Result<Option<En
     }
 }
 
-/// Every Segment id of the store, in order and each once, so that short ones can be told apart.
-pub(super) fn all_segments(store: &Store) -> Result<Vec<SegmentId>> {
+/// Every id that a beginning may lead to, in order and each once.
+pub(super) fn all_ids(store: &Store) -> Result<Vec<Uuid>> {
     let mut all = Vec::new();
     each(store, |candidate| {
+        if let Some(WorkerId::Uuid(id)) = candidate.id {
+            all.push(id);
+        }
         if let Some(Ok(ids)) = candidate.segments().map(|dir| segments_in(&dir)) {
-            all.extend(ids);
+            all.extend(ids.into_iter().map(SegmentId::uuid));
         }
     })?;
     all.sort_unstable();

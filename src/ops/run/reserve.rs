@@ -15,7 +15,8 @@ use crate::ops::resolve::Resolver;
 use crate::store::Store;
 
 /// Reserves the next generation of a Worker.
-#[derive(Debug)]
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Reserve {
     /// What names the Worker.
     pub worker: String,

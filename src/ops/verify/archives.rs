@@ -1,18 +1,16 @@
 //! What retention put away, in stores of version 3: archived Sessions are histories like any other.
 
-use std::ffi::OsStr;
-use std::path::Path;
-
 use super::lineage::{self, Node};
+use super::names::{self, Expect};
 use super::segment::{self, Place, unreadable};
-use super::{Found, Run, documents};
+use super::{Found, Run, documents, worker};
 use crate::diag::{Code, Finding, Locus, Subject};
-use crate::layout::{SegmentEntry, classify_segment, file};
+use crate::layout::{SegmentEntry, SegmentId, classify_segment, file, leftover};
 use crate::record::document::{
     DocumentFault, SessionDocument, check_object, check_retention_receipt,
 };
 use crate::record::{Format, Scanner};
-use crate::store::{Dir, Document, EntryKind, Folder, Store, read_document, read_folder};
+use crate::store::{Dir, Entry, EntryKind, Folder, Store, read_document, read_folder};
 
 /// Says whether a text is an id of retention: 1 to 160 letters, digits and `-_.:`.
 fn is_retention_id(name: &str) -> bool {
@@ -26,74 +24,97 @@ fn is_retention_id(name: &str) -> bool {
 /// Adds what is wrong with archives and receipts of retention.
 pub(super) fn check(store: &Store, run: &Run<'_>, found: &mut Found) {
     let mut scanner = Scanner::new(run.options.limits).hashing(run.options.digest);
-    each(
-        store.dir(),
-        &[file::ARCHIVES, "workers"],
-        found,
-        |dir, name, found| {
-            archive(dir, name, run, &mut scanner, found);
-        },
-    );
-    each(
-        store.dir(),
-        &[file::ARCHIVES, "diagnostics"],
-        found,
-        |dir, name, found| {
-            if let Some(dir) = open(dir, name, found) {
-                required(&dir, "manifest.json", check_object, found);
-            }
-        },
-    );
-    each(
-        store.dir(),
-        &[file::RETENTION, "operations"],
-        found,
-        |dir, name, found| {
-            let Some(stem) = name.to_str().and_then(|n| n.strip_suffix(".json")) else {
-                found.findings.push(Finding::new(
-                    Code::UnknownFile,
-                    Subject::default(),
-                    Locus::file(dir.path_of(name)),
-                    "no receipt of retention",
-                ));
-                return;
-            };
-            bad_name(dir, name, stem, found);
-            required(dir, &name.to_string_lossy(), check_retention_receipt, found);
-        },
-    );
-}
-
-/// Calls `look` for each entry of a folder some levels down; one that is not there is no finding.
-fn each(
-    root: &Dir,
-    names: &[&str],
-    found: &mut Found,
-    mut look: impl FnMut(&Dir, &OsStr, &mut Found),
-) {
-    let dir = match root.dir_at(names) {
-        Ok(dir) => dir,
-        Err(e) => {
-            unreadable(
-                &names.iter().collect::<std::path::PathBuf>(),
-                Subject::default(),
-                &e,
+    let folder = |name: &str| leftover(name).is_none().then_some(Expect::Folder);
+    if let Some(archives) = open(store.dir(), file::ARCHIVES, found) {
+        archives.names(
+            |name| matches!(name, "workers" | "diagnostics").then_some(Expect::Folder),
+            found,
+        );
+        if let Some(workers) = open(&archives.dir, "workers", found) {
+            workers.names(folder, found);
+            workers.each(EntryKind::Dir, found, |dir, name, found| {
+                bad_name(dir, name, name, found);
+                archive(dir, name, run, &mut scanner, found);
+            });
+        }
+        if let Some(diagnostics) = open(&archives.dir, "diagnostics", found) {
+            diagnostics.names(folder, found);
+            diagnostics.each(EntryKind::Dir, found, |dir, name, found| {
+                bad_name(dir, name, name, found);
+                if let Some(one) = open(dir, name, found) {
+                    required(&one.dir, "manifest.json", check_object, found);
+                }
+            });
+        }
+    }
+    if let Some(retention) = open(store.dir(), file::RETENTION, found) {
+        retention.names(
+            |name| (name == "operations").then_some(Expect::Folder),
+            found,
+        );
+        if let Some(operations) = open(&retention.dir, "operations", found) {
+            operations.names(
+                |name| {
+                    (name.ends_with(".json") && leftover(name).is_none()).then_some(Expect::File)
+                },
                 found,
             );
-            return;
+            operations.each(EntryKind::File, found, |dir, name, found| {
+                if let Some(id) = name.strip_suffix(".json") {
+                    bad_name(dir, name, id, found);
+                    required(dir, name, check_retention_receipt, found);
+                }
+            });
         }
-    };
-    match dir.entries() {
-        Ok(entries) => {
-            for entry in entries {
-                look(&dir, &entry.name, found);
-            }
-        }
-        Err(e) => unreadable(dir.path(), Subject::default(), &e, found),
     }
 }
 
-fn bad_name(dir: &Dir, name: &OsStr, id: &str, found: &mut Found) {
+/// A folder and all that it holds.
+struct Opened {
+    dir: Dir,
+    entries: Vec<Entry>,
+}
+
+/// Opens a folder; what is no folder was reported with the names around it.
+fn open(dir: &Dir, name: &str, found: &mut Found) -> Option<Opened> {
+    let opened = read_folder(dir, name, |dir| {
+        Ok(Opened {
+            entries: dir.entries()?,
+            dir,
+        })
+    });
+    match opened {
+        Folder::Read(opened) => Some(opened),
+        Folder::Missing | Folder::NotAFolder(_) => None,
+        Folder::Unreadable(e) => {
+            unreadable(&dir.path_of(name), Subject::default(), &e, found);
+            None
+        }
+    }
+}
+
+impl Opened {
+    fn names(&self, expect: impl Fn(&str) -> Option<Expect>, found: &mut Found) {
+        names::check(&self.dir, &self.entries, Subject::default(), expect, found);
+    }
+
+    /// Calls `look` for each entry of a kind, leftovers aside.
+    fn each(
+        &self,
+        kind: EntryKind,
+        found: &mut Found,
+        mut look: impl FnMut(&Dir, &str, &mut Found),
+    ) {
+        for entry in self.entries.iter().filter(|e| e.kind == kind) {
+            let name = entry.name.to_string_lossy();
+            if leftover(&name).is_none() {
+                look(&self.dir, &name, found);
+            }
+        }
+    }
+}
+
+fn bad_name(dir: &Dir, name: &str, id: &str, found: &mut Found) {
     if !is_retention_id(id) {
         found.findings.push(Finding::new(
             Code::BadFileName,
@@ -104,17 +125,7 @@ fn bad_name(dir: &Dir, name: &OsStr, id: &str, found: &mut Found) {
     }
 }
 
-fn open(dir: &Dir, name: &OsStr, found: &mut Found) -> Option<Dir> {
-    bad_name(dir, name, &name.to_string_lossy(), found);
-    match dir.dir(name) {
-        Ok(dir) => Some(dir),
-        Err(e) => {
-            unreadable(&dir.path_of(name), Subject::default(), &e, found);
-            None
-        }
-    }
-}
-
+/// A document that must be there; what is no file was reported with the names around it.
 fn required(
     dir: &Dir,
     name: &str,
@@ -123,56 +134,37 @@ fn required(
 ) {
     let document = read_document(dir, name, read);
     let path = dir.path_of(name);
-    match &document {
-        Document::Missing => found.findings.push(Finding::new(
+    if document.is_missing() {
+        found.findings.push(Finding::new(
             Code::CorruptDocument,
             Subject::default(),
             Locus::file(path),
             "it is not there",
-        )),
-        Document::NotAFile(kind) => found.findings.push(Finding::new(
-            Code::NotARegularFile,
-            Subject::default(),
-            Locus::file(path),
-            format!(
-                "{} stands where a file should be; it was not opened",
-                kind.noun()
-            ),
-        )),
-        _ => {
-            documents::check(&document, path, Subject::default(), "", found);
-        }
+        ));
+    } else {
+        documents::check(&document, path, Subject::default(), "", found);
     }
 }
 
 /// One archived Worker: its manifest and its Session.
-fn archive(dir: &Dir, name: &OsStr, run: &Run<'_>, scanner: &mut Scanner, found: &mut Found) {
-    let Some(dir) = open(dir, name, found) else {
+fn archive(dir: &Dir, name: &str, run: &Run<'_>, scanner: &mut Scanner, found: &mut Found) {
+    let Some(archive) = open(dir, name, found) else {
         return;
     };
-    required(&dir, "manifest.json", check_object, found);
-    let session = match read_folder(&dir, file::SESSION_DIR, Ok) {
-        Folder::Read(session) => session,
-        Folder::Missing => return,
-        Folder::NotAFolder(kind) => {
-            found.findings.push(Finding::new(
-                Code::NotARegularFile,
-                Subject::default(),
-                Locus::file(dir.path_of(file::SESSION_DIR)),
-                format!("{} stands where a folder should be", kind.noun()),
-            ));
-            return;
-        }
-        Folder::Unreadable(e) => {
-            unreadable(
-                &dir.path_of(file::SESSION_DIR),
-                Subject::default(),
-                &e,
-                found,
-            );
-            return;
-        }
+    archive.names(
+        |name| match name {
+            "manifest.json" => Some(Expect::File),
+            file::SESSION_DIR => Some(Expect::Folder),
+            _ => None,
+        },
+        found,
+    );
+    required(&archive.dir, "manifest.json", check_object, found);
+    let Some(session) = open(&archive.dir, file::SESSION_DIR, found) else {
+        return;
     };
+    session.names(worker::expected_in_session, found);
+    let session = session.dir;
     let document = read_document(&session, file::SESSION, SessionDocument::read);
     documents::check(
         &document,
@@ -186,7 +178,7 @@ fn archive(dir: &Dir, name: &OsStr, run: &Run<'_>, scanner: &mut Scanner, found:
         session_id: own,
         ..Subject::default()
     };
-    let nodes = segments(&session, subject, run, scanner, found);
+    let (nodes, closed) = segments(&session, subject, run, scanner, found);
     if own.is_none() && document.is_missing() && !nodes.is_empty() {
         found.findings.push(Finding::new(
             Code::MissingSessionDocument,
@@ -211,7 +203,7 @@ fn archive(dir: &Dir, name: &OsStr, run: &Run<'_>, scanner: &mut Scanner, found:
             ));
         }
     }
-    for foreign in lineage::check(&nodes, run.options.quick, found) {
+    for foreign in lineage::check(&nodes, &closed, run.options.quick, found) {
         found.findings.push(Finding::new(
             Code::LineageMissingSource,
             foreign.subject,
@@ -224,27 +216,20 @@ fn archive(dir: &Dir, name: &OsStr, run: &Run<'_>, scanner: &mut Scanner, found:
     }
 }
 
+/// The Segments of an archived Session, and those that are there and can not be read.
 fn segments(
     session: &Dir,
     subject: Subject,
     run: &Run<'_>,
     scanner: &mut Scanner,
     found: &mut Found,
-) -> Vec<Node> {
-    let listed = read_folder(session, file::SEGMENTS, |dir| Ok((dir.entries()?, dir)));
-    let Folder::Read((entries, dir)) = listed else {
-        if let Folder::Unreadable(e) = listed {
-            unreadable(
-                Path::new(&session.path_of(file::SEGMENTS)),
-                subject,
-                &e,
-                found,
-            );
-        }
-        return Vec::new();
+) -> (Vec<Node>, Vec<SegmentId>) {
+    let Some(Opened { dir, entries }) = open(session, file::SEGMENTS, found) else {
+        return (Vec::new(), Vec::new());
     };
+    names::check(&dir, &entries, subject, worker::expected_in_segments, found);
     let mut nodes = Vec::new();
-    for entry in entries {
+    for entry in entries.iter().filter(|e| e.kind == EntryKind::File) {
         let path = dir.path_of(&entry.name);
         let (id, format) = match classify_segment(&entry.name.to_string_lossy()) {
             SegmentEntry::Segment(id) => (id, Format::Segment),
@@ -264,12 +249,6 @@ fn segments(
             segment_id: Some(id),
             ..subject
         };
-        if entry.kind == EntryKind::Symlink {
-            found
-                .findings
-                .push(super::names::link(&dir, &entry.name, subject));
-            continue;
-        }
         let place = Place {
             dir: &dir,
             name: &entry.name,
@@ -287,5 +266,5 @@ fn segments(
             });
         }
     }
-    nodes
+    (nodes, lineage::closed(&entries))
 }

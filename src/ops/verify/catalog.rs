@@ -6,7 +6,7 @@ use super::cross::Census;
 use super::names::{self, Expect};
 use super::segment::unreadable;
 use super::{Found, Run, documents};
-use crate::diag::{Code, Finding, Locus, Result, Subject};
+use crate::diag::{Code, Finding, Locus, Result, Subject, plural};
 use crate::layout::{CatalogVersion, Paths, WorkerId, file};
 use crate::record::document::{ManifestDocument, RuntimeDocument};
 use crate::store::{Document, EntryKind, Folder, Store, WorkerFolder, read_document, read_folder};
@@ -75,24 +75,14 @@ pub(super) fn folders(store: &Store, found: &mut Found) -> Result<Vec<WorkerFold
         }
     }
     folders.sort();
-    let mut all = others;
+    names::each(&dir, &others, Subject::default(), |_| None, found);
     // Case collisions are looked for among all names, folders too.
-    all.extend(folders.iter().map(|f| crate::store::Entry {
+    others.extend(folders.iter().map(|f| crate::store::Entry {
         name: f.name.clone(),
         kind: EntryKind::Dir,
     }));
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    names::check(
-        &dir,
-        &all,
-        Subject::default(),
-        |name| {
-            all.iter()
-                .any(|e| e.name == *name && e.kind == EntryKind::Dir)
-                .then_some(Expect::Any)
-        },
-        found,
-    );
+    others.sort_by(|a, b| a.name.cmp(&b.name));
+    names::case_collisions(&dir, &others, Subject::default(), found);
     Ok(folders)
 }
 
@@ -107,8 +97,13 @@ fn other_spelling(name: &str) -> Option<WorkerId> {
     } else {
         trimmed
     };
-    if name != digits && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-        return digits.parse().ok();
+    // A UUID without hyphens can be all digits; it is too long for a number.
+    if name != digits
+        && !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && let Ok(id) = digits.parse()
+    {
+        return Some(id);
     }
     let (id, canonical) = crate::layout::SessionId::parse_loose(name).ok()?;
     if canonical {
@@ -214,13 +209,13 @@ fn manifest(store: &Store, found: &mut Found) {
     if let Some(manifest) = manifest.good()
         && !manifest.complete
     {
-        let done = manifest.workers.len();
+        let done = plural(manifest.workers.len() as u64, "Worker", "Workers");
         found.findings.push(
             Finding::new(
                 Code::MigrationIncomplete,
                 subject,
                 Locus::file(path),
-                format!("a migration was begun and is not finished; it has checkpoints for {done} Workers"),
+                format!("a migration was begun and is not finished; it has checkpoints for {done}"),
             )
             .with_hint("wagg migrate status"),
         );
@@ -238,8 +233,8 @@ pub(super) fn check_sequence(
     };
     let highest = all
         .iter()
-        .flat_map(|c| [c.folder.id, c.document_id])
-        .flatten()
+        // A folder that holds another Worker's document has its own finding.
+        .filter_map(|c| c.document_id.or(c.folder.id))
         .filter_map(|id| match id {
             WorkerId::Number(n) => Some(n),
             WorkerId::Uuid(_) => None,

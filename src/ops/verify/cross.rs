@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Found, catalog};
-use crate::diag::{Code, Finding, Locus, Subject};
+use crate::diag::{Code, Finding, Locus, Subject, plural};
 use crate::layout::{Paths, SegmentId, SessionId, WorkerId, WorkerName, file};
 use crate::record::document::RuntimeDocument;
 use crate::store::{Document, Store, WorkerFolder, WorkerState};
@@ -87,7 +87,7 @@ pub(super) struct Named {
     pub role: NamedAs,
     pub name: WorkerName,
     /// Rules of scope that it was given.
-    pub rules: usize,
+    pub rules: u64,
 }
 
 /// Adds what the Workers are to each other. With `whole` false only findings about the Workers
@@ -325,13 +325,9 @@ fn names(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
                     named.name.as_str()
                 ),
                 _ => format!(
-                    "the child {:?} is no Worker of this store; it may live elsewhere; {} stay delegated to it",
+                    "the child {:?} is no Worker of this store; it may live elsewhere; delegated to it: {}",
                     named.name.as_str(),
-                    if named.rules == 1 {
-                        "1 scope rule".to_owned()
-                    } else {
-                        format!("{} scope rules", named.rules)
-                    }
+                    plural(named.rules, "scope rule", "scope rules")
                 ),
             };
             found.findings.push(Finding::new(

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use super::Found;
 use super::cross::Foreign;
 use crate::diag::{Code, Finding, Locus, Subject};
-use crate::layout::SegmentId;
+use crate::layout::{SegmentEntry, SegmentId, classify_segment};
 use crate::record::{Origin, Outline};
+use crate::store::{Entry, EntryKind};
 
 /// A Segment of the Session, as far as it could be read.
 pub(super) struct Node {
@@ -36,8 +37,14 @@ impl Node {
 }
 
 /// Adds what is wrong between the Segments of one Session. A source that is not among them is
-/// given back: whether it lies in another Session only the whole store knows.
-pub(super) fn check(nodes: &[Node], quick: bool, found: &mut Found) -> Vec<Foreign> {
+/// given back: whether it lies in another Session only the whole store knows. Those of `closed`
+/// are there and could not be read, which was said where they stand.
+pub(super) fn check(
+    nodes: &[Node],
+    closed: &[SegmentId],
+    quick: bool,
+    found: &mut Found,
+) -> Vec<Foreign> {
     let by_id: BTreeMap<SegmentId, usize> = nodes
         .iter()
         .enumerate()
@@ -62,6 +69,7 @@ pub(super) fn check(nodes: &[Node], quick: bool, found: &mut Found) -> Vec<Forei
         ] {
             let Some(origin) = origin else { continue };
             match by_id.get(&origin.segment) {
+                None if closed.contains(&origin.segment) => {}
                 None => foreign.push(Foreign {
                     subject: node.subject,
                     locus: node.locus(),
@@ -173,6 +181,19 @@ fn owner(node: &Node) -> String {
     node.subject
         .worker_id
         .map_or_else(|| "WORKER".to_owned(), |id| id.to_string())
+}
+
+/// Segments whose place is taken by something that is no file, or that have another name than
+/// their one: there, and not to be read.
+pub(super) fn closed(entries: &[Entry]) -> Vec<SegmentId> {
+    entries
+        .iter()
+        .filter_map(|entry| match classify_segment(entry.name.to_str()?) {
+            SegmentEntry::Segment(id) if entry.kind != EntryKind::File => Some(id),
+            SegmentEntry::Alias { id, trace: false } => Some(id),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Segments that were compacted from the active one, which is a sign that a pointer was not moved.

@@ -4,7 +4,7 @@ use super::Found;
 use super::names::{self, Expect};
 use super::segment::unreadable;
 use crate::diag::{Code, Finding, Locus, Subject};
-use crate::layout::{Generation, RunEntry, classify_run, file};
+use crate::layout::{Generation, RunEntry, classify_run, file, leftover};
 use crate::store::{Answer, Dir, EntryKind, Folder, RunsFolder, WorkerState, probe};
 
 /// Adds what is worth a word about a Worker's runs.
@@ -39,6 +39,9 @@ pub(super) fn check(state: &WorkerState, subject: Subject, found: &mut Found) {
                 place,
                 format!("{} stands where the folder of a run should be", kind.noun()),
             )),
+            (RunEntry::Named, _) if leftover(&name).is_some() => {
+                names::unknown(&runs.dir, entry, &name, subject, found);
+            }
             (RunEntry::Named, EntryKind::Dir) => found.findings.push(Finding::new(
                 Code::UnknownFolder,
                 subject,
@@ -54,7 +57,17 @@ pub(super) fn check(state: &WorkerState, subject: Subject, found: &mut Found) {
         }
     }
     let generations = runs.generations();
-    missing_folder(state, document, &generations, subject, found);
+    // A link or a file in the place of a run's folder has a finding of its own.
+    let mut named: Vec<Generation> = runs
+        .entries
+        .iter()
+        .filter_map(|entry| match classify_run(entry.name.to_str()?) {
+            RunEntry::Generation(generation) => Some(generation),
+            RunEntry::Named => None,
+        })
+        .collect();
+    named.sort_unstable();
+    missing_folder(state, document, &named, subject, found);
     if let (Some(&highest), Some(last)) = (generations.last(), document)
         && highest.get() > last
     {

@@ -10,7 +10,7 @@ use super::{Digest, Found, NotLookedAt, Run};
 use crate::diag::{Code, Finding, Locus, Severity, Subject};
 use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
 use crate::store::fs::stat_of;
-use crate::store::{Dir, wrong_kind};
+use crate::store::{Dir, EntryKind, wrong_kind};
 
 /// How often a scan looks at the clock, in bytes.
 const CLOCK_EVERY: u64 = 4 * 1024 * 1024;
@@ -211,12 +211,18 @@ pub(super) fn unreadable(path: &Path, subject: Subject, e: &io::Error, found: &m
         return;
     }
     let finding = match wrong_kind(e) {
+        Some(EntryKind::Symlink) => Finding::new(
+            Code::SymbolicLink,
+            subject,
+            Locus::file(path),
+            "a symbolic link; it is not followed, and what it points at was not read",
+        ),
         Some(kind) => Finding::new(
             Code::NotARegularFile,
             subject,
             Locus::file(path),
             format!(
-                "{} stands where a file should be; it was not opened",
+                "{} stands where something else should be; it was not opened",
                 kind.noun()
             ),
         ),

@@ -5,7 +5,7 @@ use super::lineage::{self, Node};
 use super::names::{self, Expect};
 use super::segment::{self, Place, unreadable};
 use super::{Found, Run, documents, runs};
-use crate::diag::{Code, Finding, Locus, Severity, Subject};
+use crate::diag::{Code, Finding, Locus, Severity, Subject, plural};
 use crate::layout::{
     Paths, SegmentEntry, SegmentId, SessionId, WorkerName, WorkerNameError, classify_segment, file,
 };
@@ -163,6 +163,21 @@ impl Worker<'_> {
         let Some(document) = state.worker.good() else {
             return;
         };
+        if document.schema_version != self.run.version.number() {
+            self.push(
+                Finding::new(
+                    Code::UnsupportedSchemaVersion,
+                    subject,
+                    Locus::file(&path),
+                    format!(
+                        "worker.json is of version {} in a store of version {}: a Runtime passes over this Worker",
+                        document.schema_version,
+                        self.run.version.number()
+                    ),
+                )
+                .with_hint("wagg explain unsupported_schema_version"),
+            );
+        }
         let (id, reference) = (document.worker_id(), document.worker_ref());
         self.census.document_id = id;
         if let Some(text) = document.noncanonical_id() {
@@ -229,13 +244,17 @@ impl Worker<'_> {
             self.session_document(session, &nodes);
         }
         self.census.segments = nodes.iter().map(|n| n.id).collect();
-        let foreign = lineage::check(&nodes, self.run.options.quick, &mut self.found);
+        let closed = session
+            .and_then(|s| s.segments.read())
+            .map_or_else(Vec::new, |folder| lineage::closed(&folder.entries));
+        let foreign = lineage::check(&nodes, &closed, self.run.options.quick, &mut self.found);
         self.census.foreign = foreign;
         let active = state.metadata.good().and_then(|m| m.active.as_ref());
-        let can_tell = !matches!(state.session, Folder::Unreadable(_))
-            && !session.is_some_and(|s| matches!(s.segments, Folder::Unreadable(_)));
+        // What can not be looked into has a finding of its own, and its Segments are not missing.
+        let shut = state.session.is_shut() || session.is_some_and(|s| s.segments.is_shut());
         if let Some(active) = active {
-            self.active(active, session, &nodes, can_tell);
+            let there = |id| shut || closed.contains(&id);
+            self.active(active, session, &nodes, there);
         } else if session.is_some_and(|s| s.document.good().is_some() || !nodes.is_empty())
             && (state.metadata.is_missing() || state.metadata.good().is_some())
         {
@@ -288,10 +307,13 @@ impl Worker<'_> {
                 }
             }
         }
-        let children = metadata
-            .spawned_children
-            .iter()
-            .map(|c| (NamedAs::Child, &c.worker_name, c.scope_delegated.len()));
+        let children = metadata.spawned_children.iter().map(|c| {
+            (
+                NamedAs::Child,
+                &c.worker_name,
+                c.scope_delegated.len() as u64,
+            )
+        });
         let reclaimed = metadata
             .reclaimed_children
             .iter()
@@ -349,11 +371,7 @@ impl Worker<'_> {
             &session.dir,
             &session.entries,
             self.subject,
-            |name| match name {
-                file::SESSION => Some(Expect::File),
-                file::SEGMENTS => Some(Expect::Folder),
-                _ => None,
-            },
+            expected_in_session,
             &mut self.found,
         );
         let folder = match &session.segments {
@@ -380,14 +398,7 @@ impl Worker<'_> {
             &folder.dir,
             &folder.entries,
             subject,
-            |name| match classify_segment(name) {
-                // What is no file under such a name is a finding here; the name itself below.
-                SegmentEntry::Segment(_)
-                | SegmentEntry::Trace(_)
-                | SegmentEntry::Alias { .. }
-                | SegmentEntry::BadStem => Some(Expect::File),
-                SegmentEntry::Other => None,
-            },
+            expected_in_segments,
             &mut self.found,
         );
         let mut nodes = Vec::new();
@@ -553,7 +564,7 @@ impl Worker<'_> {
         active: &Active,
         session: Option<&SessionFolder>,
         nodes: &[Node],
-        can_tell: bool,
+        there: impl Fn(SegmentId) -> bool,
     ) {
         let subject = Subject {
             session_id: active.session(),
@@ -592,7 +603,7 @@ impl Worker<'_> {
                 self.push(Finding::new(Code::ActivePending, subject, place, message));
             }
             Some(id) if !nodes.iter().any(|n| n.id == id) => {
-                if can_tell {
+                if !there(id) {
                     let choice = self.choice(nodes);
                     self.push(
                         Finding::new(
@@ -643,6 +654,21 @@ impl Worker<'_> {
     }
 }
 
+/// What `session/` expects.
+pub(super) fn expected_in_session(name: &str) -> Option<Expect> {
+    match name {
+        file::SESSION => Some(Expect::File),
+        file::SEGMENTS => Some(Expect::Folder),
+        _ => None,
+    }
+}
+
+/// What `segments/` expects: a name that is meant for a Segment or a trace should be a file's,
+/// rightly spelt or not.
+pub(super) fn expected_in_segments(name: &str) -> Option<Expect> {
+    (classify_segment(name) != SegmentEntry::Other).then_some(Expect::File)
+}
+
 /// Which Session the Segments say that they belong to, for a `session.json` that does not.
 fn carried(nodes: &[Node]) -> String {
     let outlines = || nodes.iter().filter_map(|n| n.outline.as_ref());
@@ -654,20 +680,21 @@ fn carried(nodes: &[Node]) -> String {
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let segments = if nodes.len() == 1 {
-        "1 Segment".to_owned()
+    let segments = plural(nodes.len() as u64, "Segment", "Segments");
+    let (are, carry) = if records == 1 {
+        ("is", "carries")
     } else {
-        format!("{} Segments", nodes.len())
+        ("are", "carry")
     };
-    let whole = if bad == 0 {
-        format!("all {records} records")
-    } else {
-        format!("{records} records")
-    };
+    let whole = format!(
+        "{}{} of {segments} beside it {are} whole and {carry}",
+        if bad == 0 && records > 1 { "all " } else { "" },
+        plural(records, "record", "records")
+    );
     match ids.as_slice() {
         [] if nodes.is_empty() => "there is no Segment beside it".to_owned(),
-        [] => format!("{whole} of {segments} are whole and carry no Session id"),
-        [id] => format!("{whole} of {segments} are whole and carry Session {id}"),
+        [] => format!("{whole} no Session id"),
+        [id] => format!("{whole} Session {id}"),
         many => {
             let ids: Vec<String> = many
                 .iter()
@@ -675,7 +702,7 @@ fn carried(nodes: &[Node]) -> String {
                 .map(ToString::to_string)
                 .collect();
             format!(
-                "{whole} of {segments} are whole and carry {} different Sessions: {}",
+                "{whole} {} different Sessions: {}",
                 many.len(),
                 ids.join(", ")
             )

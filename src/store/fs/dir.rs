@@ -307,6 +307,7 @@ mod tests {
         std::fs::write(root.join("a/file"), b"text").unwrap();
         std::os::unix::fs::symlink("file", root.join("a/link")).unwrap();
         std::os::unix::fs::symlink("b", root.join("a/dirlink")).unwrap();
+        #[cfg(target_os = "linux")]
         rustix::fs::mknodat(
             rustix::fs::CWD,
             root.join("a/fifo"),
@@ -344,11 +345,16 @@ mod tests {
         for (name, kind) in [
             ("link", EntryKind::Symlink),
             ("dirlink", EntryKind::Symlink),
-            ("fifo", EntryKind::Fifo),
             ("sock", EntryKind::Socket),
             ("b", EntryKind::Dir),
         ] {
             assert_eq!(wrong_kind(&a.file(name).unwrap_err()), Some(kind), "{name}");
+        }
+        if cfg!(target_os = "linux") {
+            assert_eq!(
+                wrong_kind(&a.file("fifo").unwrap_err()),
+                Some(EntryKind::Fifo)
+            );
         }
         for (name, kind) in [("dirlink", EntryKind::Symlink), ("file", EntryKind::File)] {
             assert_eq!(wrong_kind(&a.dir(name).unwrap_err()), Some(kind), "{name}");
@@ -369,16 +375,23 @@ mod tests {
         let (_temp, root) = tree();
         let a = root.dir("a").unwrap();
         let entries = a.entries().unwrap();
-        let names: Vec<_> = entries.iter().map(|e| e.name.to_str().unwrap()).collect();
-        assert_eq!(names, ["b", "dirlink", "fifo", "file", "link", "sock"]);
-        let kinds: Vec<_> = entries.iter().map(|e| e.kind).collect();
-        use EntryKind::{Dir as D, Fifo, File, Socket, Symlink};
-        assert_eq!(kinds, [D, Symlink, Fifo, File, Symlink, Socket]);
+        let seen: Vec<_> = entries
+            .iter()
+            .map(|e| (e.name.to_str().unwrap(), e.kind))
+            .filter(|(name, _)| *name != "fifo")
+            .collect();
         assert_eq!(
-            a.entries().unwrap().len(),
-            6,
-            "a second reading starts anew"
+            seen,
+            [
+                ("b", EntryKind::Dir),
+                ("dirlink", EntryKind::Symlink),
+                ("file", EntryKind::File),
+                ("link", EntryKind::Symlink),
+                ("sock", EntryKind::Socket),
+            ]
         );
+        let again = a.entries().unwrap();
+        assert_eq!(again, entries, "a second reading starts anew");
     }
 
     #[test]

@@ -65,6 +65,11 @@ mod hook {
     }
 
     #[inline(always)]
+    pub(in super::super) fn is_real() -> bool {
+        true
+    }
+
+    #[inline(always)]
     pub(in super::super) fn can_rename_without_replacing() -> bool {
         true
     }
@@ -83,7 +88,7 @@ pub(super) use note;
 pub(super) use hook::with_model;
 #[cfg(debug_assertions)]
 pub use hook::{Crash, Crashed, Fault, Plan, crash_everywhere, current, is_death};
-pub(super) use hook::{before, can_rename_without_replacing};
+pub(super) use hook::{before, can_rename_without_replacing, is_real};
 
 #[cfg(debug_assertions)]
 mod hook {
@@ -223,6 +228,15 @@ mod hook {
             self.state().dead
         }
 
+        /// Goes on with another plan, as a new process on the same machine: what the dead one wrote
+        /// and did not sync can still be lost.
+        pub fn go_on(&self, plan: Plan) {
+            let mut state = self.state();
+            state.dead = false;
+            state.plan = plan;
+            state.trail.clear();
+        }
+
         /// Takes back what was not synced, in one of the ways that a power cut can.
         ///
         /// # Errors
@@ -281,6 +295,12 @@ mod hook {
 
     pub(in super::super) fn can_rename_without_replacing() -> bool {
         current().is_none_or(|fault| !fault.state().plain_rename_only)
+    }
+
+    /// Says whether a sync has to reach the disk. In a simulation it is the model that knows what
+    /// lasts, and the disk would only make the tests slow.
+    pub(in super::super) fn is_real() -> bool {
+        CURRENT.with_borrow(Option::is_none)
     }
 
     pub(in super::super) fn with_model(
@@ -370,6 +390,7 @@ mod hook {
     ///
     /// # Errors
     /// The folders could not be made.
+    #[expect(clippy::disallowed_methods, reason = "the folders are those of a test")]
     pub fn crash_everywhere<S>(
         setup: impl Fn(&Path) -> S,
         work: impl Fn(&mut S),
@@ -382,7 +403,7 @@ mod hook {
                 let (root, aside) = (temp.path().join("root"), temp.path().join("aside"));
                 std::fs::create_dir(&root)?;
                 std::fs::create_dir(&aside)?;
-                let mut state = setup(&root);
+                let mut state = Fault::new(Plan::Count).run(|| setup(&root));
                 let plan = match crash {
                     Crash::ProcessTorn => Plan::DieTorn(at),
                     Crash::Process | Crash::Power(_) => Plan::Die(at),
@@ -394,15 +415,13 @@ mod hook {
                     fault.power_off(loss)?;
                 }
                 let step = fault.trail().get(at as usize - 1).cloned();
-                check(
-                    &mut state,
-                    &Crashed {
-                        crash,
-                        at,
-                        ended,
-                        step,
-                    },
-                );
+                let crashed = Crashed {
+                    crash,
+                    at,
+                    ended,
+                    step,
+                };
+                Fault::new(Plan::Count).run(|| check(&mut state, &crashed));
                 if ended {
                     last = at - 1;
                     break;

@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::change::WriteDir;
+use super::change::{WriteDir, sync_file};
 use super::dir::Dir;
 use super::entry::EntryKind;
 use super::failure::{exists, failed, unknown};
+use super::staged::sync_tree;
 use crate::diag::{Code, Error, Result};
 use crate::layout::file;
 
@@ -121,6 +122,24 @@ pub fn remove(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
 /// `outcome_unknown`.
 pub fn sync_dir(dir: &WriteDir<'_>) -> Result<()> {
     dir.sync().map_err(|e| unknown("sync", dir.path(), e))
+}
+
+/// Makes durable what stands under a name, content and name: a file, or a folder with all that is
+/// in it. Whoever goes on from what a dead process put in place calls this first, since that may
+/// have died before its own sync. It is no second try of a sync that failed. Two syncs for a file.
+///
+/// # Errors
+/// What the system says; `outcome_unknown` if a sync fails.
+pub fn make_durable(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
+    let name = name.as_ref();
+    let path = dir.path_of(name);
+    let open = |e| failed("open", &path, e);
+    match dir.stat(name).map_err(open)?.kind {
+        EntryKind::Dir => sync_tree(&dir.dir(name).map_err(open)?)?,
+        _ => sync_file(&dir.file(name).map_err(open)?, &path)
+            .map_err(|e| unknown("sync", &path, e))?,
+    }
+    sync_dir(dir)
 }
 
 /// Opens a folder some levels down, and makes and syncs what is not there. Costs a sync for each

@@ -306,6 +306,10 @@ impl Power {
 }
 
 impl Content {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this takes back what was written"
+    )]
     fn lose(&self, loss: Loss) -> io::Result<()> {
         let now = read_all(&self.handle)?;
         let same = now

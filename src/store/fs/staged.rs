@@ -213,7 +213,7 @@ impl KeptDir {
 }
 
 /// Syncs every file and folder below a folder, and then the folder.
-fn sync_tree(dir: &WriteDir<'_>) -> Result<()> {
+pub(super) fn sync_tree(dir: &WriteDir<'_>) -> Result<()> {
     let look = |e| failed("read", dir.path(), e);
     for entry in dir.entries().map_err(look)? {
         let path = dir.path_of(&entry.name);

@@ -10,7 +10,7 @@ use super::*;
 use crate::diag::{Code, Result};
 use crate::layout::{OperationId, WorkerId};
 use crate::store::fs::fault::{Fault, Plan, Step, crash_everywhere};
-use crate::store::fs::{Dir, clear_leftover, create_new_via, temp_name};
+use crate::store::fs::{Dir, Loss, clear_leftover, create_new_via, make_durable, temp_name};
 use crate::store::lock::{Guard, LockRequest, Locks};
 
 const SEVEN: WorkerId = WorkerId::Number(7);
@@ -19,8 +19,12 @@ fn make_store(root: &Path) {
     std::fs::create_dir_all(root.join("workers/7")).unwrap();
 }
 
+/// Waits: a test that starts a process holds all locks of all tests for the blink of an eye.
 fn request() -> LockRequest<'static> {
-    LockRequest::now("test")
+    LockRequest {
+        wait: std::time::Duration::from_secs(20),
+        ..LockRequest::now("test")
+    }
 }
 
 fn intent(request_id: Option<&str>, fingerprint: &str) -> Intent {
@@ -55,6 +59,7 @@ fn operate(root: &Path, request_id: Option<&str>) -> Result<Receipt> {
             clear_leftover(&worker, left)?;
         }
         if worker.try_stat(made(&intent)).unwrap().is_some() {
+            make_durable(&worker, made(&intent))?;
             journal.settle(&intent, Outcome::Done, receipt_of(&intent))?;
         } else {
             journal.clear(&intent)?;
@@ -198,6 +203,42 @@ fn c16_settling_survives_every_crash() {
         assert_eq!(effects(dead.path()), (2 + made, 1 - made));
         let bound = ["first".to_owned()];
         exactly_once(|root| copy_tree(dead.path(), root), &bound, 2 + made);
+    }
+}
+
+/// C15, C16: a process dies, another goes on from what it left, and then the power goes: what was
+/// answered in between stands.
+#[test]
+fn c15_what_was_settled_survives_a_power_cut() {
+    for loss in [
+        Loss::All,
+        Loss::Data,
+        Loss::Zeroed,
+        Loss::Reordered,
+        Loss::Names,
+    ] {
+        for at in 1.. {
+            let temp = tempfile::tempdir().unwrap();
+            let [root, aside] = ["root", "aside"].map(|n| temp.path().join(n));
+            std::fs::create_dir(&aside).unwrap();
+            make_store(&root);
+            let fault = Fault::with_power(Plan::Die(at), &aside).unwrap();
+            let first = fault.run(|| operate(&root, Some("r"))).ok();
+            let last = fault.trail().last().cloned();
+            let died = fault.died();
+            fault.go_on(Plan::Count);
+            let second = fault.run(|| operate(&root, Some("r"))).unwrap();
+            fault.power_off(loss).unwrap();
+            let third = Fault::new(Plan::Count)
+                .run(|| operate(&root, Some("r")))
+                .unwrap();
+            assert_eq!(second, third, "{loss:?} {at} {last:?}");
+            assert!(first.is_none_or(|first| first == second));
+            assert_eq!(effects(&root), (1, 0), "{loss:?} {at} {last:?}");
+            if !died {
+                break;
+            }
+        }
     }
 }
 

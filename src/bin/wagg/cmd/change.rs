@@ -37,6 +37,42 @@ pub struct ChangeFlags {
     dry_run: bool,
 }
 
+/// Flags of a command that makes many changes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of a change")]
+pub struct StreamFlags {
+    /// Who acts, for the journal, where a line does not say [default: user@host]
+    #[arg(long, value_name = "A", env = env::ACTOR)]
+    actor: Option<String>,
+
+    /// How many seconds to wait for a lock; 0 does not wait
+    #[arg(long, value_name = "SECS", env = env::WAIT, default_value = "10", value_parser = parse_wait)]
+    wait: Duration,
+
+    /// Check, refuse as the commands would, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl StreamFlags {
+    /// Calls `f` with these flags.
+    pub fn with<T>(&self, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
+        let inherited = std::env::var(env::LOCK_FD).ok();
+        let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
+        f(&Flags {
+            actor: self.actor.clone().unwrap_or_else(user_at_host),
+            actor_named: self.actor.is_some(),
+            request_id: None,
+            wait: self.wait,
+            dry_run: self.dry_run,
+            expect: Expect::default(),
+            on_wait: &on_wait,
+            stop: None,
+            inherited: inherited.as_deref(),
+        })
+    }
+}
+
 /// Flags that make a change conditional.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Conditions of a change")]

@@ -1,5 +1,7 @@
 //! How findings are printed, by every command that has some.
 
+use std::io::Write;
+
 use serde::Serialize;
 use wagg::diag::{Finding, Result, Severity};
 
@@ -24,28 +26,68 @@ pub fn show(
     ui.list(schema, shown, list, Some(summary), "no findings")
 }
 
-/// One block a finding: what it is and where, what it means, what to do.
-fn blocks<'a>(findings: impl Iterator<Item = &'a Finding>, ui: &Ui) -> Result<()> {
-    const INDENT: usize = 2;
-    let findings: Vec<&Finding> = findings.collect();
+/// Findings under one heading.
+pub struct Group<'a> {
+    /// What they have in common.
+    pub heading: &'a str,
+    /// In the order in which they are shown.
+    pub findings: Vec<&'a Finding>,
+}
+
+/// Prints groups of findings for a person; empty groups are left out.
+pub fn groups(groups: &[Group<'_>], ui: &Ui) -> Result<()> {
     ui.write(|out| {
-        for finding in findings {
-            let head = format!("{}[{}]", finding.severity, finding.code);
-            let style = Style::of(finding.severity);
-            writeln!(
-                out,
-                "{} {}",
-                style.paint(&head, ui.color()),
-                sanitize::terminal(&finding.locus.to_string())
-            )?;
-            let message = sanitize::terminal(&finding.message);
-            for line in text::wrap(&message, ui.width(), INDENT) {
-                writeln!(out, "{:INDENT$}{line}", "")?;
+        let mut first = true;
+        for group in groups.iter().filter(|group| !group.findings.is_empty()) {
+            if !first {
+                writeln!(out)?;
             }
-            if let Some(hint) = &finding.hint {
-                writeln!(out, "{:INDENT$}hint: {}", "", sanitize::terminal(hint))?;
+            first = false;
+            let heading = format!("{} ({})", group.heading, group.findings.len());
+            writeln!(out, "{}", Style::Bold.paint(&heading, ui.color()))?;
+            for (index, finding) in group.findings.iter().enumerate() {
+                // Neighbours with the same remedy share it.
+                let next = group.findings.get(index + 1);
+                let hint = next.is_none_or(|next| next.hint != finding.hint);
+                block(out, finding, 2, hint, ui)?;
             }
         }
         Ok(())
     })
+}
+
+/// One block a finding: what it is and where, what it means, what to do.
+fn blocks<'a>(findings: impl Iterator<Item = &'a Finding>, ui: &Ui) -> Result<()> {
+    let findings: Vec<&Finding> = findings.collect();
+    ui.write(|out| {
+        findings
+            .into_iter()
+            .try_for_each(|finding| block(out, finding, 0, true, ui))
+    })
+}
+
+fn block(
+    out: &mut dyn Write,
+    finding: &Finding,
+    indent: usize,
+    hint: bool,
+    ui: &Ui,
+) -> std::io::Result<()> {
+    let head = format!("{}[{}]", finding.severity, finding.code);
+    let head = Style::of(finding.severity).paint(&head, ui.color());
+    let place = match finding.locus.to_string() {
+        root if root.is_empty() => ".".to_owned(),
+        place => place,
+    };
+    writeln!(out, "{:indent$}{head} {}", "", sanitize::terminal(&place))?;
+    let indent = indent + 2;
+    let message = sanitize::terminal(&finding.message);
+    for line in text::wrap(&message, ui.width(), indent) {
+        writeln!(out, "{:indent$}{line}", "")?;
+    }
+    if let Some(hint) = finding.hint.as_ref().filter(|_| hint) {
+        let head = Style::Note.paint("hint:", ui.color());
+        writeln!(out, "{:indent$}{head} {}", "", sanitize::terminal(hint))?;
+    }
+    Ok(())
 }

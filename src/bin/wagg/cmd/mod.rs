@@ -1,13 +1,21 @@
 //! The commands: one line each here, one file each beside.
 
+mod apply;
 mod change;
 mod completions;
+mod demo;
 mod explain;
 mod findings;
 mod man;
+mod migrate;
 mod orphans;
+mod reading;
+mod run;
+mod segment;
+mod show;
 mod store;
-mod verify;
+pub mod verify;
+mod worker;
 
 use clap::Subcommand;
 use wagg::diag::{Exit, Result};
@@ -17,22 +25,36 @@ use crate::ui::Ui;
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Show(show::Args),
+    Worker(worker::Args),
+    Segment(segment::Args),
+    Run(run::Args),
     Verify(verify::Args),
     Explain(explain::Args),
+    Apply(apply::Args),
     Completions(completions::Args),
     Man(man::Args),
     Orphans(orphans::Args),
+    Migrate(migrate::Args),
+    Demo(demo::Args),
 }
 
 impl Command {
     /// Carries the command out.
     pub fn run(self, ui: &Ui) -> Result<Exit> {
         match self {
+            Self::Show(args) => show::run(args, ui),
+            Self::Worker(args) => worker::run(args, ui),
+            Self::Segment(args) => segment::run(args, ui),
+            Self::Run(args) => run::run(args, ui),
             Self::Verify(args) => verify::run(args, ui),
             Self::Explain(args) => explain::run(args, ui),
+            Self::Apply(args) => apply::run(args, ui),
             Self::Completions(args) => completions::run(args, ui),
             Self::Man(args) => man::run(args, ui),
             Self::Orphans(args) => orphans::run(args, ui),
+            Self::Migrate(args) => migrate::run(args, ui),
+            Self::Demo(args) => demo::run(args, ui),
         }
     }
 }

@@ -7,7 +7,9 @@ use wagg::diag::{Code, Exit, Finding, Result, Severity, shell};
 use wagg::ops::legacy::Roots;
 use wagg::ops::orphans::{Item, Options, Report, orphans};
 
-use crate::ui::{Cell, Column, Format, Group, ListFlags, Row, Ui, text};
+use super::findings::{self, Group};
+use super::store;
+use crate::ui::{Cell, Column, Format, ListFlags, Row, Ui, text};
 
 /// List what nobody owns and what is claimed twice, in the store and in legacy roots
 ///
@@ -28,13 +30,24 @@ pub struct Args {
     #[arg(long, value_name = "DIR", requires = "sessions")]
     pub metadata: Option<PathBuf>,
 
+    /// Hold the store's lock while looking, so that no other wagg changes it meanwhile
+    ///
+    /// Shared with other readers, and only where the store has a lock file. A Runtime does not
+    /// know this lock.
+    #[arg(long)]
+    pub locked: bool,
+
     #[command(flatten)]
     pub list: ListFlags,
 }
 
 /// Prints the answer.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = super::store::find(ui)?;
+    let store = store::find(ui)?;
+    let _lock = args
+        .locked
+        .then(|| store::lock_shared(&store, ui))
+        .transpose()?;
     let roots = match (args.sessions, args.metadata) {
         (Some(sessions), Some(metadata)) => Some(Roots { sessions, metadata }),
         _ => None,
@@ -65,23 +78,12 @@ pub fn exit(report: &Report) -> Exit {
 struct Found<'a>(&'a Item);
 
 impl Row for Found<'_> {
-    const NOUN: &'static str = "findings";
-    const TYPE: &'static str = "finding";
-    const COLUMNS: &'static [Column] = &[
-        Column::new("severity"),
-        Column::new("code"),
-        Column::text("place"),
-        Column::text("message"),
-    ];
+    const NOUN: &'static str = Finding::NOUN;
+    const TYPE: &'static str = Finding::TYPE;
+    const COLUMNS: &'static [Column] = Finding::COLUMNS;
 
     fn cells(&self) -> Vec<Cell> {
-        let finding = &self.0.finding;
-        vec![
-            Cell::severity(finding.severity),
-            Cell::new(finding.code),
-            Cell::new(&finding.locus),
-            Cell::new(&finding.message),
-        ]
+        self.0.finding.cells()
     }
 
     fn id(&self) -> String {
@@ -113,7 +115,7 @@ pub fn show(report: &Report, options: &Options, list: &ListFlags, ui: &Ui) -> Re
                 .findings
                 .push(&item.finding);
         }
-        ui.findings(&groups)?;
+        findings::groups(&groups, ui)?;
     } else {
         let rows = shown.iter().map(|item| Found(item));
         ui.list(

@@ -1,11 +1,12 @@
 //! How commands get at a store.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use wagg::diag::{Error, Result};
 use wagg::layout::WorkerId;
 use wagg::ops::resolve::Resolver;
-use wagg::store::{LockRequest, ReadLock, Store, Wanted, lock_for_reading};
+use wagg::store::{LockRequest, ReadLock, Store, Waiting, Wanted, lock_for_reading};
 
 use crate::ui::Ui;
 
@@ -23,15 +24,28 @@ fn here() -> Result<PathBuf> {
 }
 
 /// Holds the store's lock as a reader, where its file exists.
-pub fn lock_shared(store: &Store, _ui: &Ui) -> Result<Option<ReadLock>> {
-    lock_for_reading(store.dir(), &LockRequest::now("verify"))
+pub fn lock_shared(store: &Store, ui: &Ui) -> Result<Option<ReadLock>> {
+    let on_wait = |waiting: &Waiting<'_>| super::change::say_waiting(waiting, ui);
+    let request = LockRequest {
+        wait: Duration::from_secs(10),
+        command: "verify",
+        on_wait: &on_wait,
+        stop: None,
+        inherited: None,
+    };
+    lock_for_reading(store.dir(), &request)
 }
 
 /// The Workers that references name.
 pub fn workers(store: &Store, references: &[String]) -> Result<Vec<WorkerId>> {
     let resolver = Resolver::new(store);
-    references
+    let ids: Result<Vec<WorkerId>> = references
         .iter()
         .map(|text| resolver.worker(text).map(|worker| worker.id))
-        .collect()
+        .collect();
+    ids.map(|mut ids| {
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    })
 }

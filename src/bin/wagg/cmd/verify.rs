@@ -138,26 +138,19 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     })
 }
 
+/// The name of the JSON document, on stdout and in a report.
+pub const SCHEMA: &str = "wagg.verify/1";
+
 /// Prints a report: findings to stdout, the rest of a person's answer to stderr.
 pub fn show(report: &Report, list: &ListFlags, ui: &Ui) -> Result<()> {
-    super::findings::show(
-        "wagg.verify/1",
-        &report.findings,
-        list,
-        &Shown {
-            counts: &report.summary,
-            not_looked_at: &report.not_looked_at,
-            digests: &report.digests,
-        },
-        ui,
-    )?;
+    super::findings::show(SCHEMA, &report.findings, list, &Shown::of(report), ui)?;
     tell(report, ui);
     Ok(())
 }
 
 /// The report's summary as JSON shows it.
 #[derive(Serialize)]
-struct Shown<'a> {
+pub struct Shown<'a> {
     #[serde(flatten)]
     counts: &'a Summary,
     #[serde(
@@ -167,6 +160,17 @@ struct Shown<'a> {
     not_looked_at: &'a [verify::NotLookedAt],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     digests: &'a [verify::Digest],
+}
+
+impl<'a> Shown<'a> {
+    /// That of this report.
+    pub fn of(report: &'a Report) -> Self {
+        Self {
+            counts: &report.summary,
+            not_looked_at: &report.not_looked_at,
+            digests: &report.digests,
+        }
+    }
 }
 
 /// Says in a few lines what was looked at, whose histories are concerned, and what to do next.

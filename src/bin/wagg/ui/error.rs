@@ -33,6 +33,11 @@ struct Report<'a> {
 
 /// The error as one JSON object on one line, without a line end.
 pub fn json(error: &Error) -> String {
+    serde_json::json!({ "error": value(error) }).to_string()
+}
+
+/// The error as a JSON object, without the `error` around it.
+pub fn value(error: &Error) -> serde_json::Value {
     let locus = error.locus.as_ref();
     let report = Report {
         code: error.code,
@@ -45,7 +50,7 @@ pub fn json(error: &Error) -> String {
         hint: (!error.hints.is_empty()).then(|| error.hints.join("\n")),
         cause: causes(error),
     };
-    serde_json::json!({ "error": report }).to_string()
+    serde_json::json!(report)
 }
 
 /// The error as a person reads it, each line ended.

@@ -51,10 +51,10 @@ impl<R: Row> Row for &R {
 pub const NO_SUMMARY: Option<&()> = None;
 
 #[derive(Serialize)]
-struct Typed<'a, T: Serialize> {
-    r#type: &'a str,
+pub(super) struct Typed<'a, T: Serialize> {
+    pub r#type: &'a str,
     #[serde(flatten)]
-    value: T,
+    pub value: T,
 }
 
 impl Ui {
@@ -161,10 +161,21 @@ fn write_ndjson<R: Row>(
         out.write_all(b"\n")?;
         count += 1;
     }
+    write_summary(out, schema, R::NOUN, count, summary)
+}
+
+/// The last line of NDJSON.
+pub(super) fn write_summary(
+    out: &mut dyn Write,
+    schema: &str,
+    noun: &str,
+    count: u64,
+    summary: Option<impl Serialize>,
+) -> io::Result<()> {
     let mut last = serde_json::Map::new();
     last.insert("type".to_owned(), "summary".into());
     last.insert("schema".to_owned(), schema.into());
-    last.insert(R::NOUN.to_owned(), count.into());
+    last.insert(noun.to_owned(), count.into());
     if let Some(serde_json::Value::Object(more)) = summary.map(serde_json::to_value).transpose()? {
         for (key, value) in more {
             last.entry(key).or_insert(value);

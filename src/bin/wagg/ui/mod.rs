@@ -3,11 +3,11 @@
 mod color;
 mod error;
 mod exit;
-mod findings;
 mod list;
 mod object;
 mod progress;
 pub mod sanitize;
+mod stream;
 mod table;
 pub mod text;
 
@@ -19,12 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use wagg::diag::{Code, Error, Result};
 
 pub use color::Style;
-pub use error::{Early, install_panic_hook};
+pub use error::{Early, install_panic_hook, value as error_value};
 pub use exit::exit_code;
-pub use findings::Group;
 pub use list::{ListFlags, NO_SUMMARY, Row};
 #[allow(unused_imports, reason = "for show commands")]
 pub use object::Block;
+pub use stream::Rows;
 pub use table::{Cell, Column};
 
 use crate::cli::{FormatArg, Global};
@@ -110,6 +110,11 @@ impl Ui {
     /// How often `-v` was given.
     pub fn verbose(&self) -> u8 {
         self.verbose
+    }
+
+    /// Whether nothing is to be said but the answer.
+    pub fn quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Whether stdout shows colour.

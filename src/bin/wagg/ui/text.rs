@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+pub use wagg::diag::plural;
+
 /// A size for people: `312 B`, `1.4 KiB`, `18 MiB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -55,13 +57,37 @@ pub fn wrap(text: &str, width: Option<u16>, indent: usize) -> Vec<String> {
     lines
 }
 
-/// A count with its noun: `1 worker`, `3 workers`.
-pub fn plural(count: u64, one: &str, many: &str) -> String {
-    if count == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{count} {many}")
+/// Text on one line: each stretch of blanks and line ends becomes one blank.
+pub fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
     }
+    out
+}
+
+/// Text cut to so many columns of a terminal, with `…` where something is left out. What a terminal
+/// would obey is shown first, since that takes more columns.
+pub fn shorten(text: &str, room: usize) -> String {
+    let text = super::sanitize::terminal(text);
+    if columns(&text) <= room {
+        return text.into_owned();
+    }
+    let mut used = 0;
+    let mut out = String::new();
+    for c in text.chars() {
+        let mut buffer = [0; 4];
+        used += columns(c.encode_utf8(&mut buffer));
+        if used + 1 > room {
+            break;
+        }
+        out.push(c);
+    }
+    out.push('…');
+    out
 }
 
 /// A time for scripts and JSON: RFC 3339 in UTC.
@@ -116,6 +142,17 @@ mod tests {
         let prose = "word ".repeat(60);
         let lines = wrap(prose.trim_end(), Some(300), 0);
         assert!(lines.iter().all(|line| line.len() <= 100), "{lines:?}");
+    }
+
+    #[test]
+    fn long_text_is_cut_where_the_terminal_ends() {
+        assert_eq!(one_line(" a\n\n b\tc "), "a b c");
+        assert_eq!(shorten("abcd", 4), "abcd");
+        assert_eq!(shorten("abcde", 4), "abc…");
+        assert_eq!(shorten("日本語", 5), "日本…");
+        assert_eq!(shorten("日本語", 4), "日…");
+        assert_eq!(shorten("a\u{1b}bc", 7), "a\\u{1b…");
+        assert_eq!(shorten("abc", 0), "…");
     }
 
     #[test]

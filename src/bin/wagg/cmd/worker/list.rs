@@ -1,0 +1,166 @@
+//! `wagg worker list`
+
+use serde::Serialize;
+use wagg::diag::{Exit, Result};
+use wagg::ops::worker::{self, SessionStatus, Summary};
+
+use crate::cmd::reading::{self, ShortIds};
+use crate::cmd::store;
+use crate::ui::{Cell, Column, Format, ListFlags, NO_SUMMARY, Row, Style, Ui};
+
+/// List the Workers of a store
+///
+/// Says of each what its documents and the names of its files tell: the Session, the active
+/// Segment, the last run, sizes, and problems at a glance. No Segment is read; wagg verify does
+/// that. An answering socket is a hint that a run is live, and no proof.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "Examples:\n  wagg worker list\n  wagg worker list --ids | xargs -n1 wagg run list"
+)]
+pub struct Args {
+    #[command(flatten)]
+    list: ListFlags,
+}
+
+/// Prints the list.
+pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
+    let store = store::find(ui)?;
+    let short = ShortIds::of(&store, ui)?;
+    let rows = worker::list(&store)?.map(|summary| Line {
+        worker: short.worker(summary.worker_id, &summary.path),
+        active: short.maybe(summary.active_segment_id),
+        summary,
+    });
+    const SCHEMA: &str = "wagg.worker.list/1";
+    if ui.format() == Format::Table && ui.width().is_some_and(|width| width < WIDE) {
+        let rows = rows.map(Narrow);
+        ui.list(SCHEMA, rows, &args.list, NO_SUMMARY, "no Workers")?;
+    } else {
+        ui.list(SCHEMA, rows, &args.list, NO_SUMMARY, "no Workers")?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// A terminal needs so many columns for all of the table's.
+const WIDE: u16 = 100;
+
+/// A Worker where there is little room: without size, and with the Session where the active
+/// Segment would stand.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Narrow(Line);
+
+impl Row for Narrow {
+    const NOUN: &'static str = Line::NOUN;
+    const TYPE: &'static str = Line::TYPE;
+    const COLUMNS: &'static [Column] = &[
+        Column::new("id"),
+        Column::text("name"),
+        Column::new("active"),
+        Column::number("segs"),
+        Column::new("run"),
+        Column::text("state"),
+    ];
+
+    fn cells(&self) -> Vec<Cell> {
+        let summary = &self.0.summary;
+        vec![
+            self.0.worker.clone(),
+            name(summary),
+            match summary.active_segment_id {
+                Some(_) => self.0.active.clone(),
+                None => session(summary),
+            },
+            Cell::new(summary.segments),
+            run_cell(summary),
+            reading::verdict(&summary.problems),
+        ]
+    }
+
+    fn id(&self) -> String {
+        self.0.id()
+    }
+}
+
+#[derive(Serialize)]
+struct Line {
+    #[serde(flatten)]
+    summary: Summary,
+    #[serde(skip)]
+    worker: Cell,
+    #[serde(skip)]
+    active: Cell,
+}
+
+impl Row for Line {
+    const NOUN: &'static str = "workers";
+    const TYPE: &'static str = "worker";
+    const COLUMNS: &'static [Column] = &[
+        Column::new("id"),
+        Column::text("name"),
+        Column::new("session"),
+        Column::new("active"),
+        Column::number("segments"),
+        Column::number("size"),
+        Column::new("run"),
+        Column::text("state"),
+    ];
+
+    fn cells(&self) -> Vec<Cell> {
+        let summary = &self.summary;
+        vec![
+            self.worker.clone(),
+            name(summary),
+            session(summary),
+            self.active.clone(),
+            Cell::new(summary.segments),
+            Cell::size(summary.segment_bytes.saturating_add(summary.trace_bytes)),
+            run_cell(summary),
+            reading::verdict(&summary.problems),
+        ]
+    }
+
+    fn id(&self) -> String {
+        self.summary
+            .worker_id
+            .map_or_else(|| self.summary.path.clone(), |id| id.to_string())
+    }
+}
+
+/// The name for people, else the one that is no more than the id.
+pub(super) fn name(summary: &Summary) -> Cell {
+    let own = summary.worker_id.map(wagg::layout::WorkerName::of);
+    let other = summary
+        .worker_name
+        .as_deref()
+        .filter(|name| own.as_ref().is_none_or(|own| own.as_str() != *name));
+    Cell::maybe(summary.display_name.as_deref().or(other))
+}
+
+pub(super) fn session(summary: &Summary) -> Cell {
+    Cell::new(summary.session.as_str()).style(match summary.session {
+        SessionStatus::Present => Style::Plain,
+        SessionStatus::None | SessionStatus::Reserved => Style::Dim,
+        SessionStatus::Damaged => Style::Error,
+    })
+}
+
+/// The last generation, and what answers.
+pub(super) fn run_cell(summary: &Summary) -> Cell {
+    let last = summary
+        .generation
+        .map_or_else(|| "-".to_owned(), |generation| generation.to_string());
+    if !summary.live_runs.is_empty() {
+        let live = summary.live_runs.join(",");
+        let text = if live == last {
+            format!("{last} live")
+        } else {
+            format!("{last} ({live} live)")
+        };
+        return Cell::new(text).style(Style::Good);
+    }
+    if !summary.stale_sockets.is_empty() {
+        return Cell::new(format!("{last} (old socket)"));
+    }
+    Cell::new(last)
+}

@@ -1,0 +1,114 @@
+//! One line of `apply`: the command that it names, with the command's own arguments.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::diag::{Code, Error, Result};
+use crate::layout::SegmentId;
+use crate::ops::change::{Change, Expect, Flags, Member};
+use crate::ops::run::reserve::Reserve;
+
+/// The commands that a line may name.
+pub const COMMANDS: &[&str] = &["run reserve"];
+
+/// What any line may say beside its command's own arguments.
+#[derive(Debug, Default, Deserialize)]
+struct Common {
+    command: String,
+    #[serde(default)]
+    request_id: Option<String>,
+    #[serde(default)]
+    actor: Option<String>,
+    #[serde(default)]
+    expect_generation: Option<u64>,
+    #[serde(default)]
+    expect_active: Option<SegmentId>,
+    #[serde(default)]
+    expect_digest: Option<String>,
+}
+
+const COMMON: [&str; 6] = [
+    "command",
+    "request_id",
+    "actor",
+    "expect_generation",
+    "expect_active",
+    "expect_digest",
+];
+
+/// Reads a line. A field that its command does not know is refused: a typo must not be a change.
+///
+/// # Errors
+/// `usage`, with the command as far as it could be read.
+pub fn parse<'a>(
+    line: &[u8],
+    flags: &Flags<'a>,
+) -> std::result::Result<(String, Member<'a>), (String, Error)> {
+    let object = object(line).map_err(|e| (String::new(), e))?;
+    let named = object
+        .get("command")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    member(object, flags)
+        .map(|member| (named.clone(), member))
+        .map_err(|e| (named, e))
+}
+
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new(Code::Usage, message)
+        .hint("a line is like {\"command\":\"run reserve\",\"worker\":7,\"request_id\":\"r1\"}")
+}
+
+fn object(line: &[u8]) -> Result<Map<String, Value>> {
+    match serde_json::from_slice(line) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(wrong("the line is not a JSON object")),
+        Err(e) => Err(wrong("the line is not JSON").caused_by(e)),
+    }
+}
+
+fn member<'a>(mut object: Map<String, Value>, flags: &Flags<'a>) -> Result<Member<'a>> {
+    let mut common = Map::new();
+    for key in COMMON {
+        if let Some(value) = object.shift_remove(key) {
+            common.insert(key.to_owned(), value);
+        }
+    }
+    let common: Common = typed(common)?;
+    for reference in ["worker", "segment", "child", "peer"] {
+        // An id of version 1 may stand there as a number.
+        if let Some(number @ Value::Number(_)) = object.get(reference) {
+            let text = number.to_string();
+            object.insert(reference.to_owned(), text.into());
+        }
+    }
+    let change: Box<dyn Change> = match common.command.as_str() {
+        "run reserve" => Box::new(typed::<Reserve>(object)?),
+        "" => return Err(wrong("the line names no command")),
+        other => {
+            return Err(
+                wrong(format!("{other:?} is no command that a line may name"))
+                    .hint(format!("these are: {}", COMMANDS.join(", "))),
+            );
+        }
+    };
+    let flags = Flags {
+        actor_named: flags.actor_named || common.actor.is_some(),
+        actor: common.actor.unwrap_or_else(|| flags.actor.clone()),
+        request_id: common.request_id,
+        expect: Expect {
+            generation: common.expect_generation,
+            active: common.expect_active,
+            digest: common.expect_digest,
+            segment: None,
+        },
+        ..flags.clone()
+    };
+    Ok(Member { change, flags })
+}
+
+fn typed<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T> {
+    serde_json::from_value(Value::Object(object)).map_err(|e| wrong(e.to_string()))
+}

@@ -37,8 +37,8 @@ use crate::layout::{Paths, SessionId, WorkerId, WorkerName, file};
 use crate::ops::change::hex;
 use crate::record::{Limits, Scanner};
 use crate::store::fs::{
-    KeptDir, KeptFile, StagedDir, SyncFs, Synced, TempFile, ensure_dirs, failed, replace_via,
-    sync_dir,
+    KeptDir, KeptFile, StagedDir, SyncFs, Synced, TempFile, ensure_dirs, failed, make_durable,
+    replace_via, sync_dir,
 };
 use crate::store::{Dir, Guard, StoreGuard, WriteDir, read_bytes};
 
@@ -300,7 +300,13 @@ impl Act<'_> {
                 }
                 Some(staged)
             }
-            None => None,
+            None => {
+                // Its Session was found in place; the metadata must not outlive it.
+                if !shared_sync && dir.try_stat(file::SESSION_DIR).is_ok_and(|s| s.is_some()) {
+                    make_durable(&dir, file::SESSION_DIR)?;
+                }
+                None
+            }
         };
         let file = if moving.metadata {
             let temp = self.names.metadata.as_str();
@@ -408,6 +414,45 @@ impl Act<'_> {
         notes.extend(found);
         Ok(files)
     }
+}
+
+/// Makes durable what was found in place and is about to get its checkpoint: whoever put it there
+/// may have died before its own sync.
+pub(super) fn make_found_durable(
+    guard: &StoreGuard<'_>,
+    plan: &Plan,
+    manifest: &Manifest,
+) -> Result<()> {
+    let found: Vec<WorkerId> = plan
+        .items
+        .iter()
+        .filter(|item| matches!(item.step, Step::Done | Step::Advanced))
+        .filter(|item| {
+            item.state
+                .is_some_and(|state| !manifest.says(item.id, state))
+        })
+        .map(|item| item.id)
+        .collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    let root = guard.write_at(std::path::Path::new(""))?;
+    if let Some(sync) = SyncFs::before_writing(&root)? {
+        return sync.sync().map(drop);
+    }
+    for id in found {
+        let dir = guard.write_at(&Paths::worker(id))?;
+        for name in [file::SESSION_DIR, file::METADATA] {
+            if dir
+                .try_stat(name)
+                .map_err(|e| failed("look at", &dir.path_of(name), e))?
+                .is_some()
+            {
+                make_durable(&dir, name)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// `session.json` as the reference writes it.

@@ -91,7 +91,10 @@ pub(super) fn look(store: &Store, jobs: NonZeroUsize, progress: &dyn Progress) -
             found.catalog.add(id, standing);
             if standing == Standing::Doubtful && seen.id != Some(id) {
                 let path = Path::new(file::WORKERS).join(&folder.name);
-                claimed_by.entry(id).or_default().push(path);
+                let by = claimed_by.entry(id).or_default();
+                if by.last() != Some(&path) {
+                    by.push(path);
+                }
             }
         }
         for (session, party, path) in seen.claims {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::copy::{Sink, SourceFile, Stop, Whose, interrupted, list, pass};
 use super::target::Session;
 use crate::diag::{Code, Finding, Locus, Progress, Severity, Subject};
+use crate::layout::{SegmentEntry, classify_segment};
 use crate::ops::ownership::Trouble;
 use crate::record::{Scanner, Source};
 use crate::store::fs::committed_len;
@@ -56,24 +57,24 @@ pub(super) fn session(
     let files = list(source, whose)?;
     let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let there: BTreeSet<&str> = target.names.iter().filter_map(|n| n.to_str()).collect();
-    let strange = target.names.iter().find(|name| name.to_str().is_none());
-    let missing = names.iter().find(|name| !there.contains(*name));
-    let more = there.iter().find(|name| !names.contains(*name));
     let place = &target.segments_path;
-    if let Some(name) = missing {
+    if let Some(name) = names.iter().find(|name| !there.contains(*name)) {
         let text = format!("{name} of the source is not in the store's Session");
         return Err(differs(whose, Locus::file(place), text).into());
     }
     let mut grown = false;
-    if let Some(name) = more
-        .map(|name| (*name).to_owned())
-        .or(strange.map(|name| name.to_string_lossy().into_owned()))
-    {
-        if !went_on {
-            let text = format!("{name} of the store's Session is not in the source");
-            return Err(differs(whose, Locus::file(place), text).into());
+    for name in &target.names {
+        if name.to_str().is_some_and(|name| names.contains(name)) {
+            continue;
         }
-        grown = true;
+        // All that a Runtime adds is Segments and traces.
+        if went_on && name.to_str().is_some_and(is_of_a_runtime) {
+            grown = true;
+            continue;
+        }
+        let name = name.to_string_lossy();
+        let text = format!("{name} of the store's Session is not in the source");
+        return Err(differs(whose, Locus::file(place), text).into());
     }
     for file in &files {
         let one = Pair {
@@ -89,6 +90,14 @@ pub(super) fn session(
         }
     }
     Ok(if grown { Match::Advanced } else { Match::Equal })
+}
+
+/// Whether a Runtime gives a file of a Session such a name.
+fn is_of_a_runtime(name: &str) -> bool {
+    matches!(
+        classify_segment(name),
+        SegmentEntry::Segment(_) | SegmentEntry::Trace(_)
+    )
 }
 
 /// One file in both places.

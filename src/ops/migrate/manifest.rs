@@ -12,6 +12,9 @@ use crate::layout::{Paths, SessionId, WorkerId, WorkerName, file};
 use crate::record::document::{ManifestDocument, MigrationDiagnostic};
 use crate::store::{Store, read_document};
 
+/// The fields that the reference writes, in its order. Others follow in theirs.
+const OURS: [&str; 4] = ["schema_version", "complete", "workers", "diagnostics"];
+
 /// What a checkpoint says of a Worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -130,13 +133,18 @@ impl Manifest {
             .as_str()?;
         SessionId::parse_loose(text).ok().map(|(id, _)| id)
     }
+    /// Whether a Worker's checkpoint says this already.
+    #[must_use]
+    pub fn says(&self, id: WorkerId, state: State) -> bool {
+        self.state(id) == Some(state.word()) && self.session(id) == state.session()
+    }
 
     /// Sets a Worker's checkpoint. One that says so already stays as it is, to the byte.
     pub fn set(&mut self, id: WorkerId, state: State) {
         let session = state
             .session()
             .map_or(Value::Null, |session| session.to_string().into());
-        if self.state(id) == Some(state.word()) && self.session(id) == state.session() {
+        if self.says(id, state) {
             return;
         }
         self.more = true;
@@ -178,12 +186,6 @@ impl Manifest {
             .insert("diagnostics".to_owned(), Value::Array(diagnostics));
     }
 
-    /// Whether it says that no Worker is left.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.fields.get("complete") == Some(&Value::Bool(true))
-    }
-
     /// The bytes as the reference writes them.
     ///
     /// # Errors
@@ -198,10 +200,15 @@ impl Manifest {
             ) -> std::result::Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap;
                 let mut map = s.serialize_map(Some(self.0.fields.len()))?;
+                for key in OURS {
+                    match (key, self.0.fields.get(key)) {
+                        ("workers", _) => map.serialize_entry(key, &self.0.workers)?,
+                        (_, Some(value)) => map.serialize_entry(key, value)?,
+                        (_, None) => {}
+                    }
+                }
                 for (key, value) in &self.0.fields {
-                    if key == "workers" {
-                        map.serialize_entry(key, &self.0.workers)?;
-                    } else {
+                    if !OURS.contains(&key.as_str()) {
                         map.serialize_entry(key, value)?;
                     }
                 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::act::{Act, Carried, Names, write_manifest};
+use super::act::{Act, Carried, Names, make_found_durable, write_manifest};
 use super::copy::interrupted;
 use super::facts::{Begin as NotesBegin, Known, LeftWorker, Notes};
 use super::layout_up::{Home, move_up};
@@ -514,6 +514,7 @@ impl Work<'_> {
                 temp: &self.names.latest,
             },
         )?;
+        make_found_durable(self.run.guard, self.plan, manifest)?;
         settle_states(self.plan, manifest);
         let complete = moving.is_empty() && self.plan.is_complete();
         manifest.conclude(complete, &self.plan.diagnostics);

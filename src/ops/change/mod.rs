@@ -84,7 +84,7 @@ impl Flags<'_> {
         }
     }
 
-    fn lock<'s>(&'s self, command: &'s str) -> LockRequest<'s> {
+    pub(crate) fn lock<'s>(&'s self, command: &'s str) -> LockRequest<'s> {
         LockRequest {
             wait: self.wait,
             command,

@@ -73,6 +73,26 @@ impl StreamFlags {
     }
 }
 
+impl ChangeFlags {
+    /// Calls `f` with these flags, for a command that is no single [`Change`]. A person who asks to
+    /// stop is heard while a lock is waited for.
+    pub fn with<T>(&self, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
+        let inherited = std::env::var(env::LOCK_FD).ok();
+        let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
+        f(&Flags {
+            actor: self.actor.clone().unwrap_or_else(user_at_host),
+            actor_named: self.actor.is_some(),
+            request_id: self.request_id.clone(),
+            wait: self.wait,
+            dry_run: self.dry_run,
+            expect: Expect::default(),
+            on_wait: &on_wait,
+            stop: Some(ui.stop()),
+            inherited: inherited.as_deref(),
+        })
+    }
+}
+
 /// Flags that make a change conditional.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Conditions of a change")]

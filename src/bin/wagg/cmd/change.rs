@@ -193,7 +193,7 @@ pub fn run_in(
         stop: None,
         inherited: inherited.as_deref(),
     };
-    let done = match change::answered(store, &flags, change)? {
+    let done = match change::answered_before(store, &flags, change)? {
         Some(done) => done,
         None => {
             flags.expect = expect(store)?;

@@ -15,6 +15,7 @@ mod layers;
 mod migrate_status;
 mod orphans;
 mod output;
+mod readme;
 mod reading;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;

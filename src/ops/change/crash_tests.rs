@@ -22,8 +22,10 @@ use crate::store::fs::Loss;
 use crate::store::fs::fault::{Crash, Crashed, Fault, Plan, Step, crash_everywhere};
 use crate::store::{LockRequest, Locks, Store, journal};
 
-/// What every crash may leave: names that start with a dot, and an intent without an outcome.
-const ALWAYS: [Code; 3] = [
+/// What every crash may leave: names that start with a dot, an intent without an outcome, and a line
+/// of the journal that was never committed.
+const ALWAYS: [Code; 4] = [
+    Code::TornTail,
     Code::LeftoverTemporary,
     Code::LeftoverStaging,
     Code::UnsettledOperation,

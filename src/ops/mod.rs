@@ -4,6 +4,7 @@ pub mod apply;
 pub mod change;
 pub mod demo;
 pub mod legacy;
+pub mod migrate;
 pub mod migrate_status;
 pub mod orphans;
 pub mod ownership;

@@ -18,6 +18,7 @@ pub mod shape;
 mod source;
 pub mod step;
 mod view;
+pub mod write;
 
 pub use facts::{Facts, ItemFact, Origin, Role};
 pub use fold::{Fold, Outline, Remark, Start};

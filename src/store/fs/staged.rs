@@ -72,6 +72,16 @@ impl<'d, 'g> StagedDir<'d, 'g> {
         self.synced = true;
     }
 
+    /// Closes the folder and leaves it where it is, to be taken up again: for batches that are
+    /// larger than the number of handles that a process may have.
+    pub fn leave(mut self) -> KeptDir {
+        self.placed = true;
+        KeptDir {
+            temp: std::mem::take(&mut self.temp),
+            synced: self.synced,
+        }
+    }
+
     /// Puts the folder in place as `name` in `target`, replacing nothing. The commit point.
     ///
     /// # Errors
@@ -106,8 +116,21 @@ impl<'d, 'g> StagedDir<'d, 'g> {
         name: impl AsRef<OsStr>,
         inner: &[&str],
     ) -> Result<()> {
+        self.place_over_empty_unsynced(target, name.as_ref(), inner)?;
+        self.sync_parents(target)
+    }
+
+    /// The same, and the folders are left to be synced by the caller.
+    ///
+    /// # Errors
+    /// As [`StagedDir::place_over_empty`].
+    pub fn place_over_empty_unsynced(
+        &mut self,
+        target: &WriteDir<'_>,
+        name: &OsStr,
+        inner: &[&str],
+    ) -> Result<()> {
         self.ready()?;
-        let name = name.as_ref();
         let path = target.path_of(name);
         let taken = |e: io::Error| -> Error {
             match e.kind() {
@@ -130,7 +153,7 @@ impl<'d, 'g> StagedDir<'d, 'g> {
             .rename(&self.temp, target, name)
             .map_err(taken)?;
         self.placed = true;
-        self.sync_parents(target)
+        Ok(())
     }
 
     fn ready(&mut self) -> Result<()> {
@@ -154,6 +177,37 @@ impl Drop for StagedDir<'_, '_> {
     fn drop(&mut self) {
         if !self.placed {
             let _ = remove_tree(self.parent, &self.temp);
+        }
+    }
+}
+
+/// A folder that was filled and closed, and waits to be put in place. It stays on disk until it is
+/// taken up: whoever leaves one has its name in an intent.
+#[derive(Debug)]
+#[must_use = "it is neither put in place nor removed before it is taken up"]
+pub struct KeptDir {
+    temp: OsString,
+    synced: bool,
+}
+
+impl KeptDir {
+    /// Opens it again in the folder that it was made in.
+    ///
+    /// # Errors
+    /// What the system says; it is removed then.
+    pub fn take_up<'d, 'g>(self, parent: &'d WriteDir<'g>) -> Result<StagedDir<'d, 'g>> {
+        match parent.dir(&self.temp) {
+            Ok(dir) => Ok(StagedDir {
+                parent,
+                temp: self.temp,
+                dir,
+                synced: self.synced,
+                placed: false,
+            }),
+            Err(e) => {
+                let _ = remove_tree(parent, &self.temp);
+                Err(failed("open", &parent.path_of(&self.temp), e))
+            }
         }
     }
 }

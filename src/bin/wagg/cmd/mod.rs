@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod explain;
 mod findings;
+mod input;
 mod man;
 mod migrate;
 mod orphans;

@@ -15,8 +15,8 @@ mod layers;
 mod migrate_status;
 mod orphans;
 mod output;
-mod readme;
 mod reading;
+mod readme;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
 mod verify;

@@ -208,7 +208,12 @@ fn help(text: &str) -> (String, String) {
 
 #[test]
 fn links_lead_somewhere() {
-    for name in ["README.md", "docs/verify.md", "docs/format.md", "CHANGELOG.md"] {
+    for name in [
+        "README.md",
+        "docs/verify.md",
+        "docs/format.md",
+        "CHANGELOG.md",
+    ] {
         let text = page(name);
         let dir = source().join(name);
         let dir = dir.parent().unwrap();

@@ -37,6 +37,25 @@ pub struct ChangeFlags {
     dry_run: bool,
 }
 
+impl ChangeFlags {
+    /// Calls `f` with these flags.
+    pub fn with<T>(&self, expect: Expect, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
+        let inherited = std::env::var(env::LOCK_FD).ok();
+        let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
+        f(&Flags {
+            actor: self.actor.clone().unwrap_or_else(user_at_host),
+            actor_named: self.actor.is_some(),
+            request_id: self.request_id.clone(),
+            wait: self.wait,
+            dry_run: self.dry_run,
+            expect,
+            on_wait: &on_wait,
+            stop: None,
+            inherited: inherited.as_deref(),
+        })
+    }
+}
+
 /// Flags of a command that makes many changes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of a change")]
@@ -98,7 +117,7 @@ fn parse_request_id(text: &str) -> std::result::Result<String, String> {
     }
 }
 
-fn parse_wait(text: &str) -> std::result::Result<Duration, String> {
+pub fn parse_wait(text: &str) -> std::result::Result<Duration, String> {
     let seconds: f64 = text
         .parse()
         .map_err(|_| format!("{text:?} is no number of seconds"))?;
@@ -160,26 +179,22 @@ pub fn run_in(
     expect: impl FnOnce(&Store) -> Result<Expect>,
     ui: &Ui,
 ) -> Result<Exit> {
-    let inherited = std::env::var(env::LOCK_FD).ok();
-    let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
-    let flags = Flags {
-        actor: flags.actor.clone().unwrap_or_else(user_at_host),
-        actor_named: flags.actor.is_some(),
-        request_id: flags.request_id.clone(),
-        wait: flags.wait,
-        dry_run: flags.dry_run,
-        expect: expect(store)?,
-        on_wait: &on_wait,
-        stop: None,
-        inherited: inherited.as_deref(),
-    };
-    let done = change::run(store, &flags, change)?;
+    let done = flags.with(expect(store)?, ui, |flags| {
+        change::run(store, flags, change)
+    })?;
     print(schema, &done, ui)?;
     Ok(Exit::Ok)
 }
 
 /// Says once that a lock is waited for.
 pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
+    if waiting.path.ends_with(wagg::layout::file::SOCKET) {
+        return ui.status(format!(
+            "waiting up to {} s for {} to stop answering",
+            waiting.wait.as_secs_f64().ceil(),
+            waiting.path.display()
+        ));
+    }
     let holder = waiting
         .holder
         .map_or_else(|| "another process".to_owned(), ToString::to_string);
@@ -230,7 +245,8 @@ fn print_plan(done: &Done, ui: &Ui) -> Result<()> {
     })
 }
 
-fn describe(effect: &Effect) -> String {
+/// An effect in a few words.
+pub fn describe(effect: &Effect) -> String {
     let path = effect.path().display();
     match effect {
         Effect::Document {

@@ -19,6 +19,7 @@ pub mod effect;
 mod execute;
 mod fence;
 mod group;
+mod prune;
 mod settle;
 mod view;
 
@@ -32,13 +33,16 @@ use sha2::{Digest, Sha256};
 
 use effect::State;
 pub use effect::{Act, Effect, KnownBy};
+pub(crate) use fence::worker_live;
 pub use fence::{Expect, Liveness};
 pub use group::{Member, run_many};
+pub use prune::prune;
 pub use settle::{Passed, Settled, settle_store};
-pub use view::{Records, View};
+pub use view::View;
+pub(crate) use view::{document_error, no_worker};
 
 use crate::diag::{Code, Effects, Error, Locus, Result};
-use crate::layout::{Generation, OperationId, Paths, SegmentId, WorkerId};
+use crate::layout::{Generation, OperationId, Paths, WorkerId};
 use crate::ops::read::WorkerRef;
 use crate::store::fs::failed;
 use crate::store::journal::{
@@ -86,8 +90,7 @@ impl Flags<'_> {
         }
     }
 
-    /// How a lock is asked for under these flags.
-    pub(crate) fn lock<'s>(&'s self, command: &'s str) -> LockRequest<'s> {
+    fn lock<'s>(&'s self, command: &'s str) -> LockRequest<'s> {
         LockRequest {
             wait: self.wait,
             command,
@@ -108,6 +111,29 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The Worker that it is.
+    ///
+    /// # Errors
+    /// `internal`, for the catalog.
+    pub fn worker(self) -> Result<WorkerId> {
+        match self {
+            Self::Worker(id) => Ok(id),
+            Self::Catalog => Err(Error::new(
+                Code::Internal,
+                "a change inside a Worker was given the catalog",
+            )),
+        }
+    }
+
+    /// What a live run forbids to a change that pulls the ground from under it.
+    #[must_use]
+    pub const fn liveness(self) -> Liveness {
+        match self {
+            Self::Worker(id) => Liveness::Worker(id),
+            Self::Catalog => Liveness::Store,
+        }
+    }
+
     /// The lock of a Worker that a reference named.
     ///
     /// # Errors
@@ -141,24 +167,23 @@ pub trait Change {
     /// `not_found`, `ambiguous_reference`, `wrong_id_kind`.
     fn scope(&self, store: &Store) -> Result<Scope>;
 
-    /// What a live run forbids. A plan that has to look first asks [`View::refuse_live`] itself.
+    /// What a live run forbids.
     fn liveness(&self, _scope: Scope) -> Liveness {
         Liveness::None
-    }
-
-    /// The Segment that the change is about: `--expect-digest` is over its records. Asked under
-    /// the lock, so that it is the one that the plan acts on.
-    ///
-    /// # Errors
-    /// As [`Change::scope`].
-    fn segment(&self, _store: &Store) -> Result<Option<SegmentId>> {
-        Ok(None)
     }
 
     /// Whether several of this kind may be planned one upon the other before any is carried out.
     /// Then everything that the plan reads must come through the [`View`].
     fn groups(&self) -> bool {
         false
+    }
+
+    /// Waits for what it needs, before any lock is taken.
+    ///
+    /// # Errors
+    /// What it waited for did not come.
+    fn wait(&self, _store: &Store, _scope: Scope, _flags: &Flags<'_>) -> Result<()> {
+        Ok(())
     }
 
     /// Whether it makes the store itself, so that there may be no catalog yet.
@@ -218,20 +243,20 @@ impl Answer {
         }
     }
 
+    /// An answer about no Worker, with what a script gets.
+    #[must_use]
+    pub fn line(line: impl Into<String>) -> Self {
+        Self {
+            line: Some(line.into()),
+            ..Self::default()
+        }
+    }
+
     /// Adds a field.
     pub fn field(&mut self, name: &str, value: impl Serialize) {
         // Only values that are JSON already are ever given.
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.fields.insert(name.to_owned(), value);
-    }
-
-    /// Adds to what a person is told beside the answer, if there is something.
-    pub fn warn(&mut self, text: Option<String>) {
-        let Some(text) = text else { return };
-        let warnings = self.fields.entry("warnings");
-        if let Value::Array(all) = warnings.or_insert_with(|| Value::Array(Vec::new())) {
-            all.push(text.into());
-        }
     }
 }
 
@@ -437,6 +462,7 @@ pub fn run(store: &Store, flags: &Flags<'_>, change: &dyn Change) -> Result<Done
     if flags.dry_run {
         return dry_run(store, flags, change, scope);
     }
+    change.wait(store, scope, flags)?;
     let request = flags.lock(command);
     let mut locks = Locks::open(store.dir())?;
     match scope {
@@ -464,23 +490,6 @@ pub fn run(store: &Store, flags: &Flags<'_>, change: &dyn Change) -> Result<Done
             })
         }
     }
-}
-
-/// What this very change answered before under its request id, if it did: asked before its
-/// references are looked at, since they may mean something else by now (C15).
-///
-/// # Errors
-/// `request_mismatch`, or the journal can not be read.
-pub fn answered_before(
-    store: &Store,
-    flags: &Flags<'_>,
-    change: &dyn Change,
-) -> Result<Option<Done>> {
-    if flags.request_id.is_none() {
-        return Ok(None);
-    }
-    let fingerprint = fingerprint(change.command(), &change.arguments());
-    replayed(store, flags, change.command(), &fingerprint)
 }
 
 /// Takes the lock of a scope and settles what is unfinished there.
@@ -590,18 +599,39 @@ fn answered(replay: Replay) -> Result<Done> {
 
 fn dry_run(store: &Store, flags: &Flags<'_>, change: &dyn Change, scope: Scope) -> Result<Done> {
     let view = View::plain(store);
-    fence::check(&view, scope, change, &flags.expect)?;
-    let (outcome, answer, effects) = match change.plan(&view, scope)? {
-        Planned::Nothing(answer) => ("no_change", answer, Vec::new()),
-        Planned::Do(plan) => ("planned", plan.answer, plan.acts),
+    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
+    dry_answer(flags, change, &change.plan(&view, scope)?)
+}
+
+/// The answer of a dry run that comes to this.
+pub(crate) fn dry_answer(
+    flags: &Flags<'_>,
+    change: &dyn Change,
+    planned: &Planned,
+) -> Result<Done> {
+    let (outcome, answer, acts) = match planned {
+        Planned::Nothing(answer) => ("no_change", answer, &[][..]),
+        Planned::Do(plan) => ("planned", &plan.answer, &plan.acts[..]),
     };
+    let effects = acts.iter().map(|act| &act.effect).collect();
+    held_back(change.command(), flags, outcome, answer, effects)
+}
+
+/// The answer of a command that wrote nothing because it was asked not to.
+fn held_back(
+    command: &str,
+    flags: &Flags<'_>,
+    outcome: &str,
+    answer: &Answer,
+    effects: Vec<&Effect>,
+) -> Result<Done> {
     let body = ReceiptBody {
         operation_id: None,
         outcome,
-        command: change.command(),
+        command,
         request_id: flags.request_id.as_deref(),
-        answer: &answer,
-        effects: Some(effects.iter().map(|act| &act.effect).collect()),
+        answer,
+        effects: Some(effects),
     };
     let receipt = Receipt::new(&body).map_err(unwritable)?;
     Ok(Done {
@@ -641,7 +671,7 @@ fn under(
         return answered(replay).map(Some);
     }
     let view = View::plain(store);
-    fence::check(&view, scope, change, &flags.expect)?;
+    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
     let intent = intent(change, flags, scope, fingerprint.to_owned());
     let done = match change.plan(&view, scope)? {
         Planned::Nothing(answer) => nothing(&journal, intent, flags, &answer)?,
@@ -657,6 +687,23 @@ fn under(
     Ok(Some(done))
 }
 
+/// The answer of a command that finds nothing to do and has no request id.
+pub(crate) fn no_change(change: &dyn Change, answer: &Answer) -> Result<Done> {
+    unnoted(change.command(), answer)
+}
+
+fn unnoted(command: &str, answer: &Answer) -> Result<Done> {
+    let body = ReceiptBody {
+        operation_id: None,
+        outcome: "no_change",
+        command,
+        request_id: None,
+        answer,
+        effects: None,
+    };
+    Ok(Done::of(Receipt::new(&body).map_err(unwritable)?, false))
+}
+
 /// An answer that needs no effect. It is noted only if a request id must be bound to it (C14).
 fn nothing(
     journal: &Journal<'_>,
@@ -665,15 +712,7 @@ fn nothing(
     answer: &Answer,
 ) -> Result<Done> {
     if intent.request_id.is_none() {
-        let body = ReceiptBody {
-            operation_id: None,
-            outcome: "no_change",
-            command: &intent.command,
-            request_id: None,
-            answer,
-            effects: None,
-        };
-        return Ok(Done::of(Receipt::new(&body).map_err(unwritable)?, false));
+        return unnoted(&intent.command, answer);
     }
     let receipt = receipt(&intent, "no_change", answer)?;
     match journal.record(

@@ -269,7 +269,7 @@ codes! {
     MissingMetadata = "missing_metadata", Some(Severity::Warning), None, RepairClass::Manual, "a Worker has a Session and no active pointer";
     GenerationBehind = "generation_behind", Some(Severity::Warning), None, RepairClass::Automatic, "a run folder is above the generation in worker.json";
     MigrationIncomplete = "migration_incomplete", Some(Severity::Warning), None, RepairClass::Manual, "a migration was begun and not finished";
-    UnsettledOperation = "unsettled_operation", Some(Severity::Warning), None, RepairClass::Automatic, "an operation has an intent and no outcome";
+    UnsettledOperation = "unsettled_operation", Some(Severity::Warning), Some(Exit::Refused), RepairClass::Automatic, "an operation has an intent and no outcome";
     ScopeNotReclaimed = "scope_not_reclaimed", Some(Severity::Warning), None, RepairClass::Manual, "a reclaimed child still holds delegated scope";
     CaseCollision = "case_collision", Some(Severity::Warning), None, RepairClass::Manual, "two names differ in upper and lower case only";
     OrphanWorkerMetadata = "orphan_worker_metadata", Some(Severity::Warning), None, RepairClass::Manual, "metadata that no Worker of the catalog owns";
@@ -314,6 +314,7 @@ codes! {
     TargetExists = "target_exists", None, Some(Exit::Refused), RepairClass::None, "the target is already there";
     TargetDiffers = "target_differs", None, Some(Exit::Refused), RepairClass::None, "the target is there and differs from the source";
     SourceChanged = "source_changed", None, Some(Exit::Refused), RepairClass::None, "a source changed while it was read";
+    PlanMismatch = "plan_mismatch", None, Some(Exit::Refused), RepairClass::None, "a repair plan is not what it was when it was made";
     NotUndoable = "not_undoable", None, Some(Exit::Refused), RepairClass::None, "operations of this kind are not undone";
     Interrupted = "interrupted", None, Some(Exit::Interrupted), RepairClass::None, "the command was interrupted";
     Internal = "internal", None, Some(Exit::Internal), RepairClass::None, "a bug in wagg";

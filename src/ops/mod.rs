@@ -2,11 +2,16 @@
 
 pub mod apply;
 pub mod change;
+pub mod demo;
+pub mod init;
 pub mod legacy;
+pub mod migrate;
 pub mod migrate_status;
+pub mod operation;
 pub mod orphans;
 pub mod ownership;
 pub mod read;
+pub mod repair;
 pub mod resolve;
 pub mod run;
 pub mod segment;

@@ -4,6 +4,7 @@
 //! and a run that ended cleanly leaves nothing but its folder.
 
 pub mod reserve;
+pub mod stop;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -298,14 +299,13 @@ impl<'a> Looker<'a> {
         };
         (run.out_log_bytes, run.err_log_bytes) = (log(file::OUT_LOG), log(file::ERR_LOG));
         walk(&dir, &mut run, files);
-        let later = self
-            .names()
-            .into_iter()
-            .filter_map(|name| match name {
-                RunName::Generation(other) if Some(other) > generation => Some(other),
+        let later = generation.and_then(|generation| {
+            let others = self.names().into_iter().filter_map(|name| match name {
+                RunName::Generation(other) if other > generation => Some(other),
                 _ => None,
-            })
-            .max();
+            });
+            others.min()
+        });
         (run.state, run.reason) = judge(&dir, &run, later);
         if let (Some(generation), Some(last)) = (generation, self.last)
             && generation > last

@@ -1,7 +1,11 @@
 //! Workers as a person asks about them: the catalog in a table, and one Worker with all that its
 //! documents say. Segments are counted and sized, not read.
 
-use std::num::NonZeroUsize;
+pub mod children;
+pub mod create;
+mod metadata;
+pub mod peer;
+
 use std::path::Path;
 
 use serde::Serialize;
@@ -12,7 +16,7 @@ use crate::layout::{
 };
 use crate::ops::read::{Time, WorkerRef};
 use crate::ops::run;
-use crate::ops::verify::{self, verify};
+use crate::ops::verify::{self, verify_folder};
 use crate::record::document::{MetadataDocument, ScopeRule, WorkerDocument};
 use crate::store::{
     Document, EntryKind, Folder, SegmentsFolder, SessionFolder, Store, WorkerFolder, WorkerState,
@@ -294,12 +298,17 @@ fn of_session(state: &WorkerState, codes: &mut Vec<Code>) {
     of_folder(&state.session, codes);
     let session: Option<&SessionFolder> = state.session.read();
     let mut segments: Vec<SegmentId> = Vec::new();
+    // Something stands under the name, whatever it is.
+    let mut taken: Vec<SegmentId> = Vec::new();
     let mut own = None;
     if let Some(session) = session {
         of_document(&session.document, codes);
         of_folder(&session.segments, codes);
         own = session.document.good().and_then(|d| d.session());
         for entry in session.segments.read().map_or(&[][..], |s| &s.entries) {
+            if let Some(SegmentEntry::Segment(id)) = entry.name.to_str().map(classify_segment) {
+                taken.push(id);
+            }
             match (entry.name.to_str().map(classify_segment), entry.kind) {
                 (Some(SegmentEntry::Segment(id)), EntryKind::File) => segments.push(id),
                 (Some(SegmentEntry::Trace(_)), EntryKind::File) => {}
@@ -328,10 +337,19 @@ fn of_session(state: &WorkerState, codes: &mut Vec<Code>) {
     if own.is_some() && active.session() != own {
         codes.push(Code::ActiveOtherSession);
     } else if let Some(segment) = active.segment()
-        && !segments.contains(&segment)
-        && !matches!(state.session, Folder::Unreadable(_))
+        && !taken.contains(&segment)
+        && can_tell(state)
     {
         codes.push(Code::ActiveMissingSegment);
+    }
+}
+
+/// Whether a Segment that is not seen is not there.
+fn can_tell(state: &WorkerState) -> bool {
+    match &state.session {
+        Folder::Missing => true,
+        Folder::Read(session) => matches!(session.segments, Folder::Missing | Folder::Read(_)),
+        Folder::NotAFolder(_) | Folder::Unreadable(_) => false,
     }
 }
 
@@ -404,13 +422,11 @@ pub fn show(store: &Store, worker: &WorkerRef) -> Result<Details> {
     let document = state.worker.good();
     let metadata = state.metadata.good();
     let options = verify::Options {
-        workers: vec![worker.id],
         quick: true,
-        jobs: NonZeroUsize::MIN,
         ..verify::Options::default()
     };
-    let mut findings = verify(store, &options, &NoProgress)?.findings;
-    findings.retain(|finding| finding.subject.worker_id == Some(worker.id));
+    let folder = WorkerFolder::of(worker.folder.clone());
+    let mut findings = verify_folder(store, &folder, &options, &NoProgress);
     findings.sort_by_key(|finding| finding.severity);
     let mut summary = summary(&state);
     let loud = findings.iter().filter(|f| f.severity != Severity::Info);

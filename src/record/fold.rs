@@ -487,7 +487,8 @@ impl Fold {
             let message = self.tail_message(&tail);
             self.remarks.push(Remark {
                 code: Code::TornTail,
-                line: Some(scanned.lines + 1),
+                // Lines that were not shown were not counted either.
+                line: (!self.partial).then_some(scanned.lines + 1),
                 byte: Some(scanned.committed),
                 length: Some(tail.length),
                 message,

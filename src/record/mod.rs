@@ -9,6 +9,8 @@ mod documents;
 pub mod edit;
 pub mod facts;
 pub mod fold;
+#[cfg(test)]
+mod format_tests;
 pub mod item;
 pub mod json;
 pub mod mend;
@@ -20,6 +22,7 @@ pub mod shape;
 mod source;
 pub mod step;
 mod view;
+pub mod write;
 
 pub use edit::{Edit, Edited, Rope};
 pub use facts::{Facts, ItemFact, Origin, Role};

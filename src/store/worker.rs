@@ -9,6 +9,7 @@ use super::document::{Document, read_document};
 use super::fs::{Dir, Entry, EntryKind, wrong_kind};
 use crate::layout::{
     Generation, RunEntry, SegmentEntry, SegmentId, WorkerId, classify_run, classify_segment, file,
+    leftover,
 };
 use crate::record::document::{MetadataDocument, SessionDocument, WorkerDocument};
 
@@ -173,17 +174,15 @@ impl RunsFolder {
         all
     }
 
-    /// Folders named otherwise, in the order of their names.
+    /// Folders named otherwise, leftovers aside, in the order of their names.
     pub fn named(&self) -> impl Iterator<Item = &OsString> {
         self.entries
             .iter()
             .filter(|e| e.kind == EntryKind::Dir)
             .map(|e| &e.name)
-            .filter(|name| {
-                !matches!(
-                    name.to_str().map(classify_run),
-                    Some(RunEntry::Generation(_))
-                )
+            .filter(|name| match name.to_str() {
+                Some(name) => classify_run(name) == RunEntry::Named && leftover(name).is_none(),
+                None => true,
             })
     }
 }

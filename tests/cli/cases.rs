@@ -487,7 +487,8 @@ const WORDS: &[(&str, &str, Heard)] = &[
         "say that 15 records of the Segment are whole and which id they carry",
         Says(&[
             "15 records",
-            "are whole and carry Session 01890000-0000-7000-8000-000000000001",
+            "whole",
+            "Session 01890000-0000-7000-8000-000000000001",
         ]),
     ),
     // must not

@@ -14,6 +14,7 @@ use crate::support::damage::copy_tree;
 use crate::support::{Output, TestEnv, tree};
 
 /// The corpus, if it is here.
+#[expect(clippy::print_stderr, reason = "what is passed over is said aloud")]
 fn corpus() -> Option<PathBuf> {
     let dir = std::env::var_os("WAGG_REFERENCE_CORPUS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures/reference-v1"),
@@ -76,18 +77,23 @@ impl Case {
         Self { name, env, ok }
     }
 
-    /// Runs a command that only reads; it may change nothing and must end as it should.
-    fn read(&self, store: &str, args: &[&str]) -> Output {
-        let dir = self.env.dir();
+    /// Runs a command; it must end as one that only reads does.
+    fn run(&self, store: &str, args: &[&str]) -> Output {
         let what = format!("{}: {args:?} over {store}", self.name);
         let all = ["--store", store].into_iter().chain(args.iter().copied());
-        let out = tree::unchanged(&[&dir], &what, || self.env.wagg(all));
+        let out = self.env.wagg(all);
         assert!(
             matches!(out.code, Some(0 | 1 | 3 | 4 | 5 | 10 | 12 | 14)),
             "{what}: {out}"
         );
         assert!(!out.stderr.contains("panicked"), "{what}: {out}");
         out
+    }
+
+    /// The same, and it may change nothing.
+    fn read(&self, store: &str, args: &[&str]) -> Output {
+        let dir = self.env.dir();
+        tree::unchanged(&[&dir], &self.name, || self.run(store, args))
     }
 
     fn verify(&self, store: &str) -> Option<Findings> {
@@ -521,27 +527,45 @@ fn orphans_reports_all_that_the_reference_reports() {
 /// for stores: it changes nothing, ends with a status of the table, and never panics.
 #[test]
 fn read_commands_change_nothing_and_always_end() {
-    const COMMANDS: &[&[&str]] = &[
-        &["verify"],
-        &["verify", "--quick", "--digest", "-v", "--format", "table"],
-        &["verify", "--format", "ndjson", "--locked"],
-        &["orphans", "-v", "--format", "table"],
-        &["orphans", "--locked", "--format", "ndjson"],
-        &["migrate", "status"],
-        &["migrate", "status", "--format", "json"],
+    const COMMANDS: &[&str] = &[
+        "verify",
+        "verify --quick --digest -v --format table",
+        "verify --format ndjson --locked 1",
+        "orphans -v --format table",
+        "orphans --locked --format ndjson",
+        "migrate status",
+        "migrate status --format json",
+        "show 1",
+        "show 1/active --format json",
+        "worker list --format table",
+        "worker list --format json",
+        "worker show 1 --format table",
+        "segment list 1 --tree --format table",
+        "segment list 1 --format json",
+        "segment show 1/latest",
+        "segment log 1/active --format table",
+        "segment log 1/latest --raw",
+        "segment diff 1/active 1/latest",
+        "segment digest 1/active",
+        "run list 1",
+        "run show 1 --format json",
     ];
-    for case in Case::all() {
-        for store in [
-            "before/runtime",
-            "after/runtime",
-            "before/legacy-sessions",
-            "before/legacy-metadata",
+    // a folder that is no store is refused before anything else is done
+    const BARELY: &[&str] = &["verify", "orphans", "worker list", "show 1"];
+    let cases = Case::all();
+    let over = |case: &Case| {
+        let before = tree::tree(&case.env.dir());
+        for (store, commands) in [
+            ("before/runtime", COMMANDS),
+            ("after/runtime", COMMANDS),
+            ("before/legacy-sessions", BARELY),
+            ("before/legacy-metadata", BARELY),
         ] {
-            for args in COMMANDS {
-                let out = case.read(store, args);
-                let _ = out;
+            for command in commands {
+                let _ = case.run(store, &command.split(' ').collect::<Vec<_>>());
             }
         }
+        // roots that were mixed up are still only read
         let roots = [
             "orphans",
             "--sessions",
@@ -549,7 +573,14 @@ fn read_commands_change_nothing_and_always_end() {
             "--metadata",
             "before/legacy-sessions",
         ];
-        let out = case.read("before/runtime", &roots);
-        let _ = out;
-    }
+        let _ = case.run("before/runtime", &roots);
+        tree::assert_same(&before, &tree::tree(&case.env.dir()), &case.name);
+    };
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let over = &over;
+    std::thread::scope(|scope| {
+        for part in cases.chunks(cases.len().div_ceil(jobs).max(1)) {
+            scope.spawn(move || part.iter().for_each(over));
+        }
+    });
 }

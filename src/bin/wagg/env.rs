@@ -21,6 +21,9 @@ pub const WAIT: &str = "WAGG_WAIT";
 pub const USER: &str = "USER";
 /// The lock that `wagg lock run` hands down to its command.
 pub const LOCK_FD: &str = "WAGG_LOCK_FD";
+/// Makes a debug build fail or end at a numbered step of writing, so that a test sees a crash.
+#[expect(dead_code, reason = "read by the library, in debug builds only")]
+pub const FAULT: &str = "WAGG_FAULT";
 /// Makes a debug build panic, so that a test sees what a bug looks like.
 pub const TEST_PANIC: &str = "WAGG_TEST_PANIC";
 /// No colour.

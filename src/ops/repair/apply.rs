@@ -11,8 +11,7 @@ use super::plan_file::{Entry, PlanFile};
 use super::{Options, Plan, Planned as PlannedWork, Refusal, State, Work};
 use crate::diag::{Code, Effects, Error, Result};
 use crate::layout::OperationId;
-use crate::ops::change::aside::{Kept, kept_path};
-use crate::ops::change::effect::sha256_prefix;
+use crate::ops::change::aside::{Kept, kept_path, part_digest};
 use crate::ops::change::rewrite::{Splice, With};
 use crate::ops::change::{
     self, Act, Answer, Change, Done, Flags, Plan as Acts, Planned, Scope, View,
@@ -92,7 +91,7 @@ pub fn answered(
         entries: Vec::new(),
         arguments: arguments(options, given),
     };
-    let Some(done) = change::answered(store, flags, &change)? else {
+    let Some(done) = change::answered_before(store, flags, &change)? else {
         return Ok(None);
     };
     let mut applied = Applied {
@@ -197,7 +196,9 @@ pub fn apply(
         }
     }
     let rest = plan.entries.iter().zip(taken).filter(|(_, taken)| !taken);
-    applied.items.extend(rest.map(|(entry, _)| entry.item.clone()));
+    applied
+        .items
+        .extend(rest.map(|(entry, _)| entry.item.clone()));
     applied
         .items
         .sort_by_key(|item| item.get("item").and_then(Value::as_u64));
@@ -310,7 +311,7 @@ impl Change for Repair<'_> {
         };
         answer.worker_id = worker;
         let done = entries.iter().filter(|e| is(&e.item, State::Done)).count();
-        let partial = entries.iter().any(|e| leaves(&e.item));
+        answer.partial = entries.iter().any(|e| leaves(&e.item));
         let items: Vec<&Map<String, Value>> = entries.iter().map(|e| &e.item).collect();
         answer.field("items", &items);
         if done == 0 {
@@ -334,7 +335,6 @@ impl Change for Repair<'_> {
             acts,
             commit,
             answer,
-            partial,
         }))
     }
 }
@@ -368,7 +368,7 @@ fn fate(store: &Store, wanted: &PlannedWork, now: &Plan) -> Result<Fate> {
             sha256,
             ..
         } => {
-            let same = sha256_prefix(store.dir(), path, *bytes).is_ok_and(|d| d == *sha256);
+            let same = part_digest(store.dir(), path, 0, *bytes).is_ok_and(|d| d == *sha256);
             if same {
                 moved("what else stands in the store changed since, so the plan is another by now")
             } else {
@@ -451,7 +451,11 @@ fn acts<'w>(
                     sha256: sha256.clone().unwrap_or_default(),
                     stored_as: Some(name.clone()),
                 });
-                acts.push(Act::relocate(root, path.clone(), kept_path(operation, &name))?);
+                acts.push(Act::relocate(
+                    root,
+                    path.clone(),
+                    kept_path(operation, &name),
+                )?);
             }
             Work::Settle { .. } | Work::JournalTail { .. } => {}
         }

@@ -92,7 +92,11 @@ pub(super) fn sequence(
         }
     }
     let Some(next) = highest.checked_add(1) else {
-        return Ok(left(finding, store, "there is no number above the highest id"));
+        return Ok(left(
+            finding,
+            store,
+            "there is no number above the highest id",
+        ));
     };
     let path = Paths::runtime();
     let view = View::plain(store);
@@ -263,11 +267,7 @@ fn named_session(file: &std::fs::File) -> std::io::Result<Option<SessionId>> {
 }
 
 /// Another Worker that has this Session.
-fn other_owner(
-    store: &Store,
-    but: &WorkerFolder,
-    id: SessionId,
-) -> Result<Option<WorkerFolder>> {
+fn other_owner(store: &Store, but: &WorkerFolder, id: SessionId) -> Result<Option<WorkerFolder>> {
     for folder in store.worker_folders()? {
         if folder.name == but.name {
             continue;

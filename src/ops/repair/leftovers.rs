@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Item, Options, ShownEdit, State, Work, manual};
 use crate::diag::{Finding, RepairClass, Result, plural};
 use crate::layout::{Leftover, file, leftover};
-use crate::ops::change::effect::sha256_prefix;
+use crate::ops::change::aside::part_digest;
 use crate::record::Source;
 use crate::store::fs::{failed, stat_of};
 use crate::store::{Dir, EntryKind, Store, lives};
@@ -58,7 +58,7 @@ pub(super) fn plan(
     }
     let (sha256, bytes) = match stat.kind {
         EntryKind::File => (
-            Some(sha256_prefix(store.dir(), &path, stat.len)?),
+            Some(part_digest(store.dir(), &path, 0, stat.len)?),
             stat.len,
         ),
         EntryKind::Dir => (None, size(&dir.dir(name).map_err(look)?, 0).map_err(look)?),
@@ -128,9 +128,13 @@ fn may_be_the_only_copy(
         )));
     }
     if stat.kind == EntryKind::Dir {
-        return Ok(not_inside(&dir.dir(name)?, &dir.dir(target)?, 0)?.map(|only| {
-            format!("it holds {only}, which {target} does not have, so this may be the only copy")
-        }));
+        return Ok(
+            not_inside(&dir.dir(name)?, &dir.dir(target)?, 0)?.map(|only| {
+                format!(
+                    "it holds {only}, which {target} does not have, so this may be the only copy"
+                )
+            }),
+        );
     }
     Ok(errors(&path).then(|| {
         format!(
@@ -150,14 +154,13 @@ fn not_inside(left: &Dir, real: &Dir, depth: u32) -> io::Result<Option<String>> 
                 if stat_of(&file)?.len == 0 {
                     continue;
                 }
-                if kind != Some(EntryKind::File)
-                    || !is_prefix(&file, &real.file(&entry.name)?)?
-                {
+                if kind != Some(EntryKind::File) || !is_prefix(&file, &real.file(&entry.name)?)? {
                     return Ok(Some(name));
                 }
             }
             (EntryKind::Dir, Some(EntryKind::Dir)) if depth < MAX_DEPTH => {
-                let inner = not_inside(&left.dir(&entry.name)?, &real.dir(&entry.name)?, depth + 1)?;
+                let inner =
+                    not_inside(&left.dir(&entry.name)?, &real.dir(&entry.name)?, depth + 1)?;
                 if let Some(inner) = inner {
                     return Ok(Some(format!("{name}/{inner}")));
                 }

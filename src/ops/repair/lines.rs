@@ -333,7 +333,11 @@ impl Lines<'_> {
                 code: bad.code,
                 line: bad.number,
                 // Not its own, which is only a guess: time should not go back because of it.
-                ts: if behind.is_some() { seen.start_ts } else { bad.ts },
+                ts: if behind.is_some() {
+                    seen.start_ts
+                } else {
+                    bad.ts
+                },
                 turn: bad.turn,
             };
             let record = marker(self.format, &gap, self.file, &range)?;
@@ -431,9 +435,8 @@ impl Lines<'_> {
         if !self.options.allow_lossy || self.format == Format::Trace {
             return Ok(rope);
         }
-        let takes_out = |item: &Item| {
-            item.class == RepairClass::Lossy && item.state == State::Planned
-        };
+        let takes_out =
+            |item: &Item| item.class == RepairClass::Lossy && item.state == State::Planned;
         if !items.iter().any(takes_out) {
             return Ok(rope);
         }
@@ -608,5 +611,8 @@ fn what_is_done(mending: &Mending) -> String {
             }
         ));
     }
-    format!("would {}; nothing that was committed is lost", parts.join(", "))
+    format!(
+        "would {}; nothing that was committed is lost",
+        parts.join(", ")
+    )
 }

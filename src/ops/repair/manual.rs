@@ -34,21 +34,21 @@ fn action(finding: &Finding) -> String {
         Code::ActiveMissingSegment => Some(
             "nothing is changed: which Segment to go on from is a person's choice, also if only one is there",
         ),
-        Code::MissingMetadata => Some(
-            "nothing is changed: which Segment to start from is a person's choice",
-        ),
-        Code::SecondSegmentStart => Some(
-            "nothing is changed: both parts may be wanted, and none is dropped",
-        ),
-        Code::SessionShared => Some(
-            "nothing is changed: one history has two owners, and an owner is never guessed",
-        ),
+        Code::MissingMetadata => {
+            Some("nothing is changed: which Segment to start from is a person's choice")
+        }
+        Code::SecondSegmentStart => {
+            Some("nothing is changed: both parts may be wanted, and none is dropped")
+        }
+        Code::SessionShared => {
+            Some("nothing is changed: one history has two owners, and an owner is never guessed")
+        }
         Code::DuplicateWorkerId => Some(
             "nothing is changed: two folders say that they are one Worker, and neither is chosen",
         ),
-        Code::ChildMissing => Some(
-            "nothing is changed: the child is not here and may live elsewhere",
-        ),
+        Code::ChildMissing => {
+            Some("nothing is changed: the child is not here and may live elsewhere")
+        }
         _ => None,
     };
     let remedy = filled(finding.code.explain().remedy, finding);

@@ -216,7 +216,10 @@ fn seed<S: Source + ?Sized>(
         if goes.contains(&n) {
             let first = n == 0 || !goes.contains(&(n - 1));
             let edits = if first {
-                let last = (n..all).take_while(|n| goes.contains(n)).last().unwrap_or(n);
+                let last = (n..all)
+                    .take_while(|n| goes.contains(n))
+                    .last()
+                    .unwrap_or(n);
                 let range = if last + 1 < all {
                     at(n)..at(last + 1)
                 } else if n > 0 {

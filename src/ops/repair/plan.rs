@@ -10,13 +10,13 @@ use crate::diag::{
     Code, Finding, NoProgress, Progress, RepairClass, Result, Severity, Subject, plural,
 };
 use crate::layout::{Paths, SegmentEntry, WorkerId, classify_segment, file};
-use crate::ops::change::{Scope, live_run, any_live_run};
+use crate::ops::change::{Scope, any_live_run, live_run};
 use crate::ops::verify::{self, verify};
 use crate::record::Format;
 use crate::record::document::{Active, MetadataDocument};
 use crate::store::fs::{failed, stat_of};
-use crate::store::journal::{Intent, unsettled};
 use crate::store::journal;
+use crate::store::journal::{Intent, unsettled};
 use crate::store::{Store, WorkerFolder, read_document};
 
 /// Makes the plan for a store, or for some of its Workers.

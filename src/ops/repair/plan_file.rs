@@ -60,8 +60,7 @@ struct File {
 }
 
 fn mismatch(what: impl Into<String>) -> Error {
-    Error::new(Code::PlanMismatch, what)
-        .hint("make the plan anew with wagg repair --plan-out FILE")
+    Error::new(Code::PlanMismatch, what).hint("make the plan anew with wagg repair --plan-out FILE")
 }
 
 impl PlanFile {
@@ -149,7 +148,8 @@ impl PlanFile {
     /// # Errors
     /// `plan_mismatch`: it is no plan, or is not what it was when it was made.
     pub fn read(bytes: &[u8]) -> Result<Self> {
-        let no_plan = |e: serde_json::Error| mismatch("the file is no plan of wagg repair").caused_by(e);
+        let no_plan =
+            |e: serde_json::Error| mismatch("the file is no plan of wagg repair").caused_by(e);
         let mut value: Value = serde_json::from_slice(bytes).map_err(no_plan)?;
         let digest = value
             .as_object_mut()
@@ -162,7 +162,10 @@ impl PlanFile {
         }
         let file: File = serde_json::from_value(value).map_err(no_plan)?;
         if file.schema != PLAN_SCHEMA {
-            return Err(mismatch(format!("{:?} is no plan of this version", file.schema)));
+            return Err(mismatch(format!(
+                "{:?} is no plan of this version",
+                file.schema
+            )));
         }
         let only = file
             .only

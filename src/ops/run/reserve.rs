@@ -4,7 +4,7 @@
 //! commit point. Only then does the run's folder appear. A crash in between costs nothing: the
 //! folder is in the intent and is carried forward.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -46,6 +46,20 @@ impl Change for Reserve {
         true
     }
 
+    fn taken(&self, path: &Path) -> Option<Error> {
+        Some(
+            Error::new(
+                Code::GenerationCollision,
+                format!(
+                    "somebody else made {} meanwhile; the generation stays used up",
+                    path.display()
+                ),
+            )
+            .at(Locus::file(path))
+            .hint("wagg run list, then reserve again"),
+        )
+    }
+
     fn plan(&self, view: &View<'_>, scope: Scope) -> Result<Planned> {
         let Scope::Worker(id) = scope else {
             return Err(Error::new(Code::Internal, "a reservation needs a Worker"));
@@ -77,7 +91,6 @@ impl Change for Reserve {
             ],
             commit: 0,
             answer,
-            partial: false,
         }))
     }
 }

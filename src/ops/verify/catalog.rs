@@ -75,24 +75,14 @@ pub(super) fn folders(store: &Store, found: &mut Found) -> Result<Vec<WorkerFold
         }
     }
     folders.sort();
-    let mut all = others;
+    names::each(&dir, &others, Subject::default(), |_| None, found);
     // Case collisions are looked for among all names, folders too.
-    all.extend(folders.iter().map(|f| crate::store::Entry {
+    others.extend(folders.iter().map(|f| crate::store::Entry {
         name: f.name.clone(),
         kind: EntryKind::Dir,
     }));
-    all.sort_by(|a, b| a.name.cmp(&b.name));
-    names::check(
-        &dir,
-        &all,
-        Subject::default(),
-        |name| {
-            all.iter()
-                .any(|e| e.name == *name && e.kind == EntryKind::Dir)
-                .then_some(Expect::Any)
-        },
-        found,
-    );
+    others.sort_by(|a, b| a.name.cmp(&b.name));
+    names::case_collisions(&dir, &others, Subject::default(), found);
     Ok(folders)
 }
 
@@ -107,8 +97,13 @@ fn other_spelling(name: &str) -> Option<WorkerId> {
     } else {
         trimmed
     };
-    if name != digits && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-        return digits.parse().ok();
+    // A UUID without hyphens can be all digits; it is too long for a number.
+    if name != digits
+        && !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && let Ok(id) = digits.parse()
+    {
+        return Some(id);
     }
     let (id, canonical) = crate::layout::SessionId::parse_loose(name).ok()?;
     if canonical {

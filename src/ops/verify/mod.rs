@@ -11,6 +11,7 @@ mod catalog;
 mod cross;
 mod documents;
 mod file;
+mod journal;
 mod lineage;
 mod names;
 mod runs;
@@ -28,7 +29,7 @@ use serde::Serialize;
 
 pub use file::verify_files;
 
-use crate::diag::{Code, Finding, Progress, Result, Severity};
+use crate::diag::{Code, Error, Finding, Progress, Result, Severity};
 use crate::layout::{CatalogVersion, SegmentId, WorkerId};
 use crate::record::{Limits, Scanner};
 use crate::store::{Store, WorkerFolder};
@@ -161,6 +162,9 @@ pub struct Report {
     /// Digests, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub digests: Vec<Digest>,
+    /// The Workers that were looked at, in their order; those that are only a folder aside.
+    #[serde(skip)]
+    pub workers: Vec<WorkerId>,
     /// Whether a person stopped it.
     #[serde(skip)]
     pub interrupted: bool,
@@ -283,7 +287,8 @@ impl Collector<'_> {
 /// Verifies a store.
 ///
 /// # Errors
-/// The store's folders can not be listed at all. What can not be read inside is a finding.
+/// The store's folders can not be listed at all, or a Worker that was asked for is not there
+/// (`not_found`). What can not be read inside is a finding.
 pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Result<Report> {
     let runtime = store.runtime();
     let version = runtime.good().map_or_else(
@@ -301,17 +306,33 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
         report: Report::default(),
         loud: 0,
     };
-    progress.start(None);
-
     let mut root = Found::default();
     let folders = catalog::folders(store, &mut root)?;
+    for id in &options.workers {
+        if !folders.iter().any(|folder| folder.id == Some(*id)) {
+            return Err(Error::new(
+                Code::NotFound,
+                format!("no Worker of this store is called {id}"),
+            )
+            .hint("wagg worker list"));
+        }
+    }
+    progress.start(None);
     let whole = options.workers.is_empty();
+    let open = journal::open_operations(store);
     if whole {
         catalog::check_root(store, &runtime, &run, &mut root);
+        journal::check_folder(store, &mut root);
         if version == CatalogVersion::V3 {
             archives::check(store, &run, &mut root);
         }
     }
+    root.findings.retain(|f| {
+        whole
+            || f.subject
+                .worker_id
+                .is_some_and(|id| options.workers.contains(&id))
+    });
     collector.take(root);
 
     let wanted =
@@ -321,8 +342,31 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
 
     let mut together = Found::default();
     cross::check(store, &runtime, &folders, census, whole, &mut together);
+    journal::check_operations(store, &open, &options.workers, &mut together);
     collector.take(together);
     Ok(collector.finish())
+}
+
+/// Verifies the folder of one Worker by itself, without what only all Workers together tell: its
+/// cost does not grow with the store. The findings stand in the order of a report.
+pub fn verify_folder(
+    store: &Store,
+    folder: &WorkerFolder,
+    options: &Options,
+    progress: &dyn Progress,
+) -> Vec<Finding> {
+    let run = Run {
+        options,
+        progress,
+        version: store.version(),
+        enough: AtomicBool::new(false),
+    };
+    let mut scanner = Scanner::new(options.limits);
+    let mut findings = worker::check(store, folder, &run, &mut scanner)
+        .found
+        .findings;
+    findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    findings
 }
 
 /// Verifies Workers in parallel and takes the results in their order.
@@ -374,6 +418,9 @@ fn each_worker(
                 let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
                 drop(line);
                 for checked in ready {
+                    if checked.found.summary.workers > 0 {
+                        sink.0.report.workers.extend(checked.census.folder.id);
+                    }
                     sink.0.take(checked.found);
                     sink.1.push(checked.census);
                 }

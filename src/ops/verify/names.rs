@@ -14,8 +14,6 @@ pub(super) enum Expect {
     File,
     /// A folder.
     Folder,
-    /// Somebody else looks at it.
-    Any,
 }
 
 /// Adds what is wrong with the names of a folder. `expect` tells what belongs there.
@@ -26,12 +24,23 @@ pub(super) fn check(
     expect: impl Fn(&str) -> Option<Expect>,
     found: &mut Found,
 ) {
+    each(dir, entries, subject, expect, found);
+    case_collisions(dir, entries, subject, found);
+}
+
+/// As [`check`], each name for itself.
+pub(super) fn each(
+    dir: &Dir,
+    entries: &[Entry],
+    subject: Subject,
+    expect: impl Fn(&str) -> Option<Expect>,
+    found: &mut Found,
+) {
     for entry in entries {
         let name = entry.name.to_string_lossy();
         let known = entry.name.to_str().and_then(&expect);
         match (known, entry.kind) {
-            (Some(Expect::File | Expect::Any), EntryKind::File)
-            | (Some(Expect::Folder | Expect::Any), EntryKind::Dir) => {}
+            (Some(Expect::File), EntryKind::File) | (Some(Expect::Folder), EntryKind::Dir) => {}
             (Some(_), EntryKind::Symlink) => {
                 found.findings.push(link(dir, &entry.name, subject));
             }
@@ -54,7 +63,6 @@ pub(super) fn check(
             (None, _) => unknown(dir, entry, &name, subject, found),
         }
     }
-    case_collisions(dir, entries, subject, found);
 }
 
 /// The finding of a symbolic link, with where it points. It is never followed.
@@ -73,7 +81,8 @@ pub(super) fn link(dir: &Dir, name: &OsStr, subject: Subject) -> Finding {
     )
 }
 
-fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, found: &mut Found) {
+/// Adds what a name is that belongs nowhere: a leftover, or nothing that anybody knows.
+pub(super) fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, found: &mut Found) {
     let locus = Locus::file(dir.path_of(&entry.name));
     let finding = match (leftover(name), entry.kind) {
         (Some(Leftover::Temporary { target, pid }), EntryKind::File) => {
@@ -94,6 +103,14 @@ fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, found: &mut F
             locus,
             format!(
                 "left by process {pid}, which was to rename it to session; it is no part of the store"
+            ),
+        ),
+        (Some(Leftover::Temporary { target, pid }), EntryKind::Dir) => Finding::new(
+            Code::LeftoverStaging,
+            subject,
+            locus,
+            format!(
+                "left by process {pid}, which was to rename it to {target}; it is no part of the store"
             ),
         ),
         (_, EntryKind::Dir) => Finding::new(
@@ -124,7 +141,7 @@ fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, found: &mut F
 }
 
 /// Names that only differ in case would be one name on some file systems.
-fn case_collisions(dir: &Dir, entries: &[Entry], subject: Subject, found: &mut Found) {
+pub(super) fn case_collisions(dir: &Dir, entries: &[Entry], subject: Subject, found: &mut Found) {
     let has_upper = |e: &Entry| {
         e.name
             .to_str()

@@ -4,7 +4,7 @@ use super::Found;
 use super::names::{self, Expect};
 use super::segment::unreadable;
 use crate::diag::{Code, Finding, Locus, Subject};
-use crate::layout::{Generation, RunEntry, classify_run, file};
+use crate::layout::{Generation, RunEntry, classify_run, file, leftover};
 use crate::store::{Answer, Dir, EntryKind, Folder, RunsFolder, WorkerState, probe};
 
 /// Adds what is worth a word about a Worker's runs.
@@ -39,6 +39,9 @@ pub(super) fn check(state: &WorkerState, subject: Subject, found: &mut Found) {
                 place,
                 format!("{} stands where the folder of a run should be", kind.noun()),
             )),
+            (RunEntry::Named, _) if leftover(&name).is_some() => {
+                names::unknown(&runs.dir, entry, &name, subject, found);
+            }
             (RunEntry::Named, EntryKind::Dir) => found.findings.push(Finding::new(
                 Code::UnknownFolder,
                 subject,

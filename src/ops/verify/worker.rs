@@ -680,18 +680,21 @@ fn carried(nodes: &[Node]) -> String {
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let beside = format!(
-        "beside it: {} with {}",
-        plural(nodes.len() as u64, "Segment", "Segments"),
-        match bad {
-            0 => format!("{}, all whole,", plural(records, "record", "records")),
-            _ => plural(records, "whole record", "whole records"),
-        }
+    let segments = plural(nodes.len() as u64, "Segment", "Segments");
+    let (are, carry) = if records == 1 {
+        ("is", "carries")
+    } else {
+        ("are", "carry")
+    };
+    let whole = format!(
+        "{}{} of {segments} beside it {are} whole and {carry}",
+        if bad == 0 && records > 1 { "all " } else { "" },
+        plural(records, "record", "records")
     );
     match ids.as_slice() {
         [] if nodes.is_empty() => "there is no Segment beside it".to_owned(),
-        [] => format!("{beside} without a Session id"),
-        [id] => format!("{beside} of Session {id}"),
+        [] => format!("{whole} no Session id"),
+        [id] => format!("{whole} Session {id}"),
         many => {
             let ids: Vec<String> = many
                 .iter()
@@ -699,7 +702,7 @@ fn carried(nodes: &[Node]) -> String {
                 .map(ToString::to_string)
                 .collect();
             format!(
-                "{beside} of {} different Sessions: {}",
+                "{whole} {} different Sessions: {}",
                 many.len(),
                 ids.join(", ")
             )

@@ -97,6 +97,18 @@ impl Appender {
         Self::over(file, keep)
     }
 
+    /// Makes durable what a process wrote that may have died before its own sync. One sync.
+    ///
+    /// # Errors
+    /// What the system says; `outcome_unknown` if the sync fails.
+    pub fn sync_at(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
+        let path = dir.path_of(name.as_ref());
+        let file = dir
+            .open_existing(name, OFlags::RDWR)
+            .map_err(|e| failed("open", &path, e))?;
+        file.sync_data().map_err(|e| unknown("sync", &path, e))
+    }
+
     /// Cuts a file back to `len`, a length that an operation of ours found it with. What goes is
     /// handed to `keep` first. One sync.
     ///

@@ -81,7 +81,9 @@ impl<'g> WriteDir<'g> {
         let like = self.own_stat()?;
         step(Step::MakeDir, &self.path_of(name))?;
         note!(power => power.name(self, name));
-        rustix::fs::mkdirat(&self.dir, name, Mode::RWXU)?;
+        // With its mode from the start, as far as the umask lets it: a crash in between should not
+        // leave a folder that others can not use.
+        rustix::fs::mkdirat(&self.dir, name, Mode::from_raw_mode(like.mode as _))?;
         let made = self.dir(name)?;
         give_rights(
             made.handle(),
@@ -134,7 +136,7 @@ impl<'g> WriteDir<'g> {
             &self.dir,
             name,
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-            Mode::RUSR | Mode::WUSR,
+            Mode::from_raw_mode(mode as _),
         )?);
         give_rights(&file, &stat_of(&file)?, like, mode, &path)?;
         Ok(OutFile { file, path })

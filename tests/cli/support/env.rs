@@ -91,6 +91,12 @@ impl Run {
         self
     }
 
+    /// Adds an argument.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
     /// Runs in another folder.
     pub fn current_dir(mut self, dir: impl AsRef<Path>) -> Self {
         self.command.current_dir(dir);
@@ -144,6 +150,17 @@ pub struct Output {
 }
 
 impl Output {
+    /// What comes of a command that was made elsewhere, without input.
+    pub fn of(mut command: Command) -> Self {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        Self {
+            raw: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code(),
+            root: PathBuf::from("/nowhere"),
+        }
+    }
+
     /// All of standard output as text.
     #[track_caller]
     pub fn stdout(&self) -> &str {

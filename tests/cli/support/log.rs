@@ -216,6 +216,11 @@ impl Log {
         self.invoke().user("And now something long.").call(&call)
     }
 
+    /// How many tool calls were made under a name of their own; the last is `call_<n>`.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
     /// How many lines there are.
     pub fn len(&self) -> usize {
         self.lines.len()

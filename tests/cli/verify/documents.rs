@@ -37,7 +37,7 @@ pub const CASES: &[Case] = &[
         kit.whole(kit.store.path(SESSION))
             .says("a Runtime refuses to read them")
             .says(format!(
-                "1 Segment with 15 records, all whole, of Session {}",
+                "all 15 records of 1 Segment beside it are whole and carry Session {}",
                 id(1)
             ))
     }),
@@ -206,7 +206,7 @@ pub const CASES: &[Case] = &[
     case(Code::CorruptDocument, "a Session of NUL bytes", |kit| {
         let mut place = bytes(kit, SESSION, [0; 90]).says("90 NUL bytes");
         (place.line, place.byte) = (Some(1), Some(0));
-        place.says(format!("of Session {}", id(1)))
+        place.says(format!("carry Session {}", id(1)))
     }),
     case(Code::CorruptDocument, "a byte order mark", |kit| {
         damage::byte_order_mark(&kit.store.path(METADATA));
@@ -233,7 +233,7 @@ pub const CASES: &[Case] = &[
     }),
     case(Code::EmptyDocument, "a Session", |kit| {
         bytes(kit, SESSION, b"").says(format!(
-            "1 Segment with 15 records, all whole, of Session {}",
+            "all 15 records of 1 Segment beside it are whole and carry Session {}",
             id(1)
         ))
     }),

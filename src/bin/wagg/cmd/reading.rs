@@ -9,7 +9,7 @@ use wagg::ops::read::Time;
 use wagg::ops::resolve::{Resolver, form};
 use wagg::store::Store;
 
-use super::findings::{self, Group};
+use super::findings::{Group, groups};
 use crate::ui::{Block, Cell, Format, ListFlags, NO_SUMMARY, Row, Style, Ui, text};
 
 /// So many findings stand below one thing on a terminal.
@@ -121,13 +121,11 @@ pub fn below(mut shown: Vec<&Finding>, worker: WorkerId, ui: &Ui) -> Result<()> 
     let more = shown.len().saturating_sub(MAX_BELOW);
     shown.truncate(MAX_BELOW);
     ui.write(|out| writeln!(out))?;
-    findings::groups(
-        &[Group {
-            heading: "To look at",
-            findings: shown,
-        }],
-        ui,
-    )?;
+    let group = Group {
+        heading: "To look at",
+        findings: shown,
+    };
+    groups(&[group], ui)?;
     if more > 0 {
         let findings = text::plural(more as u64, "finding", "findings");
         ui.status(format!("{findings} more: wagg verify {worker}"));

@@ -11,6 +11,9 @@ use wagg::ops::verify::Report;
 pub fn text(report: &Report) -> String {
     let mut by_worker: BTreeMap<Option<WorkerId>, Vec<&Finding>> = BTreeMap::new();
     by_worker.entry(None).or_default();
+    for worker in &report.workers {
+        by_worker.entry(Some(*worker)).or_default();
+    }
     for finding in &report.findings {
         by_worker
             .entry(finding.subject.worker_id)
@@ -35,12 +38,20 @@ pub fn text(report: &Report) -> String {
     for place in &report.not_looked_at {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_message(format!("not looked at: {}", place.reason));
-        suite.add_test_case(TestCase::new(place.path.clone(), status));
+        let name = match place.path.as_str() {
+            "" => "store",
+            path => path,
+        };
+        let mut case = TestCase::new(name, status);
+        case.set_classname("wagg.verify");
+        suite.add_test_case(case);
     }
     let mut junit = Junit::new("wagg verify");
     junit.add_test_suite(suite);
     // The document is made of text that is escaped, so only a lack of memory could end here.
-    junit.to_string().unwrap_or_default()
+    let text = junit.to_string().unwrap_or_default();
+    // Control characters are left out already; these two are no characters of XML either.
+    text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
 fn status(findings: &[&Finding]) -> TestCaseStatus {

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::Serialize;
-use wagg::diag::{Error, Result};
+use wagg::diag::{Error, Finding, Result};
 use wagg::ops::verify::Report;
+
+use crate::cmd::verify::{SCHEMA, Shown};
 
 /// Where a report goes, and in which form.
 #[derive(Debug, Clone)]
@@ -48,11 +50,12 @@ impl FromStr for Target {
     }
 }
 
+/// The document that `--format json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
-    #[serde(flatten)]
-    report: &'a Report,
+    findings: &'a [Finding],
+    summary: Shown<'a>,
 }
 
 impl Target {
@@ -61,8 +64,9 @@ impl Target {
         let text = match self.kind {
             Kind::Json => {
                 let document = Document {
-                    schema: "wagg.verify/1",
-                    report,
+                    schema: SCHEMA,
+                    findings: &report.findings,
+                    summary: Shown::of(report),
                 };
                 let mut text = serde_json::to_string_pretty(&document)
                     .map_err(|e| Error::io("write", &self.path, e.into()))?;

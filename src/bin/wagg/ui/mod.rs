@@ -112,6 +112,11 @@ impl Ui {
         self.verbose
     }
 
+    /// Whether nothing is to be said but the answer.
+    pub fn quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether stdout shows colour.
     pub fn color(&self) -> bool {
         self.out.color

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+pub use wagg::diag::plural;
+
 /// A size for people: `312 B`, `1.4 KiB`, `18 MiB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -86,15 +88,6 @@ pub fn shorten(text: &str, room: usize) -> String {
     }
     out.push('…');
     out
-}
-
-/// A count with its noun: `1 worker`, `3 workers`.
-pub fn plural(count: u64, one: &str, many: &str) -> String {
-    if count == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{count} {many}")
-    }
 }
 
 /// A time for scripts and JSON: RFC 3339 in UTC.

@@ -1,0 +1,209 @@
+//! `wagg demo`: a guided tour. Each act is a command that is really run, over stores that were
+//! really made.
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use serde::Serialize;
+use wagg::diag::{Exit, IoContext, Result, shell};
+use wagg::ops::demo;
+
+use crate::cli::{Cli, ColorArg, FormatArg};
+use crate::ui::{Format, Style, Ui, text};
+
+/// Make two small stores with the usual damage, and look at them before your eyes
+///
+/// Builds an old store and one of today's layout, both after a few crashes, then runs commands on
+/// them one after the other, each with a line that says what to look for. Without DIR that is done
+/// in a temporary folder, which is removed in the end. DIR must be new or empty, and is kept.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "Examples:\n  wagg demo\n  wagg demo ./playground")]
+pub struct Args {
+    /// Where to make the stores, and keep them
+    #[arg(value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+/// One step of the tour.
+#[derive(Debug, Serialize)]
+struct Act {
+    /// What to look for.
+    narration: &'static str,
+    /// The command, run in the demo's folder.
+    args: &'static [&'static str],
+}
+
+/// The tour.
+const ACTS: &[Act] = &[
+    Act {
+        narration: "An old store keeps its Workers, histories and metadata in three places. Who owns which history?",
+        args: &[
+            "--store",
+            "old/store",
+            "orphans",
+            "--sessions",
+            "old/sessions",
+            "--metadata",
+            "old/metadata",
+            "-v",
+        ],
+    },
+    Act {
+        narration: "A history can be checked where it lies, without a store: this one had two writers at once.",
+        args: &[
+            "verify",
+            "--file",
+            "old/sessions/019b8d1c-2a00-7000-8000-000000000002/019b8d1c-2a00-7000-8000-000000000021.jsonl",
+        ],
+    },
+    Act {
+        narration: "A store of today's layout, after a few crashes. Which histories are whole, and where exactly are the others not?",
+        args: &["--store", "store", "verify"],
+    },
+    Act {
+        narration: "What did the crashes leave lying about in it?",
+        args: &["--store", "store", "orphans"],
+    },
+    Act {
+        narration: "Each code has a page: what it means, how it comes about, what to do.",
+        args: &["explain", "glued_records"],
+    },
+];
+
+impl Act {
+    fn command(&self) -> String {
+        let words = self.args.iter().map(|arg| shell(Path::new(arg)));
+        format!("wagg {}", words.collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// Where the stores were made.
+enum Place {
+    Kept(PathBuf),
+    Temporary(tempfile::TempDir),
+}
+
+impl Place {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Kept(path) => path,
+            Self::Temporary(dir) => dir.path(),
+        }
+    }
+}
+
+/// What there is in JSON: the folder and the commands, which are not run.
+#[derive(Serialize)]
+struct Tour<'a> {
+    directory: Option<String>,
+    kept: bool,
+    acts: Vec<Step<'a>>,
+}
+
+#[derive(Serialize)]
+struct Step<'a> {
+    narration: &'a str,
+    command: String,
+}
+
+/// Makes the stores and goes through the acts.
+pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
+    let place = match args.dir {
+        Some(dir) => Place::Kept(std::path::absolute(&dir).io("find", dir)?),
+        None => Place::Temporary(
+            tempfile::Builder::new()
+                .prefix("wagg-demo-")
+                .tempdir()
+                .io("create a folder in", std::env::temp_dir())?,
+        ),
+    };
+    demo::build(place.path())?;
+    let kept = matches!(place, Place::Kept(_));
+    if matches!(ui.format(), Format::Json | Format::Ndjson) {
+        let tour = Tour {
+            directory: kept.then(|| place.path().to_string_lossy().into_owned()),
+            kept,
+            acts: ACTS
+                .iter()
+                .map(|act| Step {
+                    narration: act.narration,
+                    command: act.command(),
+                })
+                .collect(),
+        };
+        ui.object("wagg.demo/1", &tour, |_| {})?;
+        return Ok(Exit::Ok);
+    }
+    // so that paths in commands and answers are short, and the same wherever the folder is
+    std::env::set_current_dir(place.path()).io("go to", place.path())?;
+    for (index, act) in ACTS.iter().enumerate() {
+        if ui.stdout_closed() || ui.progress().interrupted() {
+            break;
+        }
+        play(index, act, ui)?;
+    }
+    close(&place, ui)?;
+    Ok(if ui.progress().interrupted() {
+        Exit::Interrupted
+    } else {
+        Exit::Ok
+    })
+}
+
+/// Says what an act is about, and runs its command as if it had been typed.
+fn play(index: usize, act: &Act, ui: &Ui) -> Result<()> {
+    ui.write(|out| {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        let narration = format!("{}/{}  {}", index + 1, ACTS.len(), act.narration);
+        for line in text::wrap(&narration, ui.width(), 0) {
+            writeln!(out, "{}", Style::Bold.paint(&line, ui.color()))?;
+        }
+        let prompt = Style::Note.paint("$", ui.color());
+        writeln!(out, "{prompt} {}\n", act.command())
+    })?;
+    let words = std::iter::once("wagg").chain(act.args.iter().copied());
+    let exit = match Cli::try_parse_from(words) {
+        Ok(mut cli) => {
+            cli.global.format = FormatArg::Table;
+            cli.global.quiet = ui.quiet();
+            cli.global.color = match ui.color() {
+                true => ColorArg::Always,
+                false => ColorArg::Never,
+            };
+            cli.command.run(&Ui::new(cli.global))?
+        }
+        // a command of the tour that does not parse is a bug; a test runs them all
+        Err(_) => Exit::Internal,
+    };
+    if exit == Exit::Ok {
+        return Ok(());
+    }
+    ui.write(|out| {
+        let told = format!("exit status {}: {}", exit.status(), exit.meaning());
+        for line in text::wrap(&told, ui.width(), 0) {
+            writeln!(out, "{}", Style::Dim.paint(&line, ui.color()))?;
+        }
+        Ok(())
+    })
+}
+
+/// Says where the stores are, and how to go on.
+fn close(place: &Place, ui: &Ui) -> Result<()> {
+    let told = match place {
+        Place::Kept(path) => vec![
+            format!("The stores are kept in {}", path.display()),
+            format!("Go on with: cd {}", shell(path)),
+            "wagg --store store verify -v".to_owned(),
+        ],
+        Place::Temporary(_) => vec![
+            "The stores were in a temporary folder, which is removed now.".to_owned(),
+            "Keep them, to try more: wagg demo ./playground".to_owned(),
+        ],
+    };
+    ui.write(|out| {
+        writeln!(out)?;
+        told.iter().try_for_each(|line| writeln!(out, "{line}"))
+    })
+}

@@ -487,6 +487,19 @@ pub fn quarantined_file(root: &Dir, operation: OperationId) -> Result<File> {
 /// # Errors
 /// What the system says.
 pub fn empty_quarantine(wagg: &WriteDir<'_>, operation: OperationId) -> Result<()> {
+    let temp = temp_name(operation.to_string());
+    empty_quarantine_via(wagg, operation, &temp)
+}
+
+/// The same by way of a temporary name that an intent already holds.
+///
+/// # Errors
+/// As [`empty_quarantine`].
+pub fn empty_quarantine_via(
+    wagg: &WriteDir<'_>,
+    operation: OperationId,
+    temp: &OsStr,
+) -> Result<()> {
     let name = operation.to_string();
     let path = folder(Some(operation));
     let dir = match wagg.dir("quarantine") {
@@ -494,8 +507,7 @@ pub fn empty_quarantine(wagg: &WriteDir<'_>, operation: OperationId) -> Result<(
         dir => dir.map_err(|e| failed("open", &path, e))?,
     };
     // First out of sight, so that a crash leaves a leftover and no half of a quarantine.
-    let temp = temp_name(&name);
-    match dir.rename_out(OsStr::new(&name), &temp) {
+    match dir.rename_out(OsStr::new(&name), temp) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         moved => moved.map_err(|e| failed("remove", &path, e))?,
     }

@@ -53,12 +53,55 @@ pub struct Move {
     pub from: PathBuf,
     /// To where.
     pub to: PathBuf,
-    /// SHA-256 of a file; none for a folder.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
-    /// The length of a file.
-    #[serde(default)]
+    /// What it is.
+    pub what: What,
+    /// SHA-256 of a file, or of all that is in a folder, see [`tree_digest`].
+    pub sha256: String,
+    /// The length of a file; 0 for a folder.
     pub bytes: u64,
+}
+
+/// Folders are not followed deeper than this.
+const MAX_DEPTH: u32 = 64;
+
+/// SHA-256 over the names and contents of everything in a folder.
+///
+/// # Errors
+/// It can not be read.
+pub(crate) fn tree_digest(dir: &Dir) -> io::Result<String> {
+    fn walk(dir: &Dir, digest: &mut Sha256, depth: u32) -> io::Result<()> {
+        if depth > MAX_DEPTH {
+            return Err(io::Error::other("folders are nested too deep"));
+        }
+        for entry in dir.entries()? {
+            let name = entry.name.as_encoded_bytes();
+            digest.update((name.len() as u64).to_be_bytes());
+            digest.update(name);
+            match entry.kind {
+                EntryKind::File => {
+                    let file = dir.file(&entry.name)?;
+                    let len = stat_of(&file)?.len;
+                    digest.update(b"f");
+                    digest.update(digest_of(&file, 0, len)?.unwrap_or_default());
+                }
+                EntryKind::Dir => {
+                    digest.update(b"d");
+                    walk(&dir.dir(&entry.name)?, digest, depth + 1)?;
+                    digest.update(b"e");
+                }
+                EntryKind::Symlink => {
+                    let target = dir.read_link(&entry.name)?;
+                    digest.update(b"l");
+                    digest.update(target.as_os_str().as_encoded_bytes());
+                }
+                _ => digest.update(b"o"),
+            }
+        }
+        Ok(())
+    }
+    let mut digest = Sha256::new();
+    walk(dir, &mut digest, 0)?;
+    Ok(hex(&digest.finalize()))
 }
 
 /// SHA-256 of a part of a file.
@@ -172,19 +215,26 @@ impl Move {
         Ok(parent.try_stat(name)?.is_some())
     }
 
-    /// Whether a file is still what it was.
-    fn is(&self, root: &Dir, path: &Path) -> io::Result<bool> {
-        let Some(sha256) = &self.sha256 else {
-            return Ok(true);
-        };
+    /// Whether what stands at a path is still what it was.
+    pub(crate) fn is(&self, root: &Dir, path: &Path) -> io::Result<bool> {
+        if self.what == What::Folder {
+            return match root.dir_at(path) {
+                Ok(dir) => Ok(tree_digest(&dir)? == self.sha256),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+                Err(e) => Err(e),
+            };
+        }
         let Some(file) = open(root, path)? else {
             return Ok(false);
         };
         Ok(stat_of(&file)?.len == self.bytes
-            && digest_of(&file, 0, self.bytes)?.as_ref() == Some(sha256))
+            && digest_of(&file, 0, self.bytes)?.as_ref() == Some(&self.sha256))
     }
 
     fn same(&self, root: &Dir) -> io::Result<bool> {
+        if self.what == What::Folder {
+            return Ok(false);
+        }
         let (Some(a), Some(b)) = (open(root, &self.from)?, open(root, &self.to)?) else {
             return Ok(false);
         };
@@ -234,6 +284,19 @@ impl Act {
         })
     }
 
+    /// What an operation put aside is let go of.
+    #[must_use]
+    pub fn empty(operation: OperationId) -> Self {
+        let temp = crate::store::fs::temp_name(operation.to_string());
+        Self {
+            effect: Effect::Empty {
+                operation,
+                temp: temp.to_string_lossy().into_owned(),
+            },
+            content: Vec::new(),
+        }
+    }
+
     /// A file or folder is moved.
     ///
     /// # Errors
@@ -246,15 +309,19 @@ impl Act {
         let stat = parent
             .stat(from.file_name().unwrap_or_default())
             .map_err(look)?;
-        let (sha256, bytes) = match stat.kind {
-            EntryKind::File => (Some(part_digest(root, &from, 0, stat.len)?), stat.len),
-            EntryKind::Dir => (None, 0),
+        let (what, sha256, bytes) = match stat.kind {
+            EntryKind::File => (What::File, part_digest(root, &from, 0, stat.len)?, stat.len),
+            EntryKind::Dir => {
+                let dir = root.dir_at(&from).map_err(look)?;
+                (What::Folder, tree_digest(&dir).map_err(look)?, 0)
+            }
             kind => return Err(look(crate::store::fs::WrongKind { kind }.into())),
         };
         Ok(Self {
             effect: Effect::Move(Move {
                 from,
                 to,
+                what,
                 sha256,
                 bytes,
             }),

@@ -13,6 +13,7 @@ use super::aside::{Cut, Kept, Move};
 use super::rewrite::Rewrite;
 use super::{hex, sha256, split};
 use crate::diag::Result;
+use crate::layout::{OperationId, Paths};
 use crate::record::Source;
 use crate::store::fs::{session_staging_name, stat_of, temp_name};
 use crate::store::{Dir, read_whole};
@@ -114,7 +115,17 @@ pub enum Effect {
     Cut(Cut),
     /// A file or folder gets another place.
     Move(Move),
+    /// What an operation put aside is let go of for good.
+    Empty {
+        /// Whose quarantine.
+        operation: OperationId,
+        /// The temporary name on the way.
+        temp: String,
+    },
 }
+
+/// Where what was put aside is.
+const QUARANTINE: &str = ".wagg/quarantine";
 
 /// A field of a document that keeps its value for as long as the document lives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -372,7 +383,8 @@ impl Act {
             | Effect::Keep { .. }
             | Effect::Rewrite(_)
             | Effect::Cut(_)
-            | Effect::Move(_) => {}
+            | Effect::Move(_)
+            | Effect::Empty { .. } => {}
         }
         effect
     }
@@ -385,9 +397,11 @@ impl Act {
                 .iter()
                 .map(|file| file.content.clone().map(String::into_bytes))
                 .collect::<Option<Vec<_>>>()?,
-            Effect::Remove { .. } | Effect::Rewrite(_) | Effect::Cut(_) | Effect::Move(_) => {
-                Vec::new()
-            }
+            Effect::Remove { .. }
+            | Effect::Rewrite(_)
+            | Effect::Cut(_)
+            | Effect::Move(_)
+            | Effect::Empty { .. } => Vec::new(),
             Effect::File { .. } | Effect::Append { .. } | Effect::Keep { .. } => return None,
         };
         Some(Self {
@@ -411,6 +425,8 @@ impl Effect {
             Self::Rewrite(rewrite) => &rewrite.path,
             Self::Cut(cut) => &cut.path,
             Self::Move(to) => &to.to,
+            // Nothing of the store changes.
+            Self::Empty { .. } => Path::new(QUARANTINE),
         }
     }
 
@@ -418,7 +434,7 @@ impl Effect {
     #[must_use]
     pub fn touches(&self) -> Vec<&Path> {
         match self {
-            Self::Keep { .. } => Vec::new(),
+            Self::Keep { .. } | Self::Empty { .. } => Vec::new(),
             Self::Move(other) => vec![&other.from, &other.to],
             other => vec![other.path()],
         }
@@ -441,6 +457,7 @@ impl Effect {
             | Self::Keep { .. }
             | Self::Cut(_)
             | Self::Move(_) => Vec::new(),
+            Self::Empty { temp, .. } => vec![Paths::quarantine().join(temp)],
         };
         paths
             .into_iter()
@@ -485,7 +502,7 @@ impl Effect {
             Self::Rewrite(rewrite) => rewrite.surely_not(root),
             Self::Cut(cut) => cut.surely_not(root),
             Self::Move(other) => other.surely_not(root),
-            Self::Remove { .. } | Self::Keep { .. } => Ok(false),
+            Self::Remove { .. } | Self::Keep { .. } | Self::Empty { .. } => Ok(false),
         }
     }
 
@@ -571,6 +588,14 @@ impl Effect {
             Self::Rewrite(rewrite) => rewrite.state(root),
             Self::Cut(cut) => cut.state(root),
             Self::Move(other) => other.state(root),
+            Self::Empty { operation, .. } => {
+                let there = match root.dir_at(Path::new(QUARANTINE)) {
+                    Ok(dir) => dir.try_stat(operation.to_string())?.is_some(),
+                    Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+                    Err(e) => return Err(e),
+                };
+                Ok(if there { State::Before } else { State::After })
+            }
             Self::Remove { path } => {
                 let Some(parent) = parent_of(root, path)? else {
                     return Ok(State::After);

@@ -6,6 +6,7 @@
 //! earlier one in a power cut. With one operation the syncs are those of its own files; with many
 //! they are one sync of the file system each, where the kernel reports its errors.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use crate::layout::OperationId;
 use crate::store::fs::{
     Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dir_via, ensure_dirs, failed, sync_dir,
 };
-use crate::store::{Guard, Quarantine};
+use crate::store::{Guard, Quarantine, empty_quarantine_via};
 
 /// An operation that is being carried out.
 pub(super) struct Item<'w> {
@@ -337,7 +338,8 @@ fn prepare<'d, 'g>(
         | Effect::Remove { .. }
         | Effect::Keep { .. }
         | Effect::Cut(_)
-        | Effect::Move(_) => Ok(Begun::Nothing),
+        | Effect::Move(_)
+        | Effect::Empty { .. } => Ok(Begun::Nothing),
     }
 }
 
@@ -491,6 +493,9 @@ fn set_aside(
             (Some(Effect::Keep { parts }), _) => aside::room(guard, item.acts)
                 .and_then(|()| aside::keep(guard, item.operation, parts)),
             (Some(Effect::Cut(cut)), _) => aside::cut(guard, cut),
+            (Some(Effect::Empty { operation, temp }), _) => {
+                empty_quarantine_via(guard.wagg(), *operation, OsStr::new(temp))
+            }
             (Some(Effect::Move(what)), Some(places)) => {
                 aside::relocate(guard, what, &places.from, &places.to)
             }
@@ -513,7 +518,11 @@ fn sync_parents(
         item.act(round).is_some_and(|act| {
             !matches!(
                 act.effect,
-                Effect::Append { .. } | Effect::Keep { .. } | Effect::Cut(_) | Effect::Move(_)
+                Effect::Append { .. }
+                    | Effect::Keep { .. }
+                    | Effect::Cut(_)
+                    | Effect::Move(_)
+                    | Effect::Empty { .. }
             )
         })
     };

@@ -36,7 +36,7 @@ use sha2::{Digest, Sha256};
 use effect::State;
 pub use effect::{Act, Effect, KnownBy};
 pub use fence::{Expect, Liveness};
-pub(crate) use fence::{any_live_run, live_run, worker_live};
+pub(crate) use fence::{any_live_run, live_run, runtime_live, worker_live};
 pub use group::{Member, run_many};
 pub use prune::prune;
 pub use settle::{Passed, Settled, settle_store};

@@ -47,7 +47,8 @@ impl Overlay {
             | Effect::Keep { .. }
             | Effect::Rewrite(_)
             | Effect::Cut(_)
-            | Effect::Move(_) => {}
+            | Effect::Move(_)
+            | Effect::Empty { .. } => {}
         }
     }
 }

@@ -10,7 +10,7 @@ use super::plan::of_scope;
 use super::plan_file::{Entry, PlanFile};
 use super::{Options, Plan, Planned as PlannedWork, Refusal, State, Work};
 use crate::diag::{Code, Effects, Error, Result};
-use crate::layout::OperationId;
+use crate::layout::{OperationId, Paths};
 use crate::ops::change::aside::{Kept, kept_path, part_digest};
 use crate::ops::change::rewrite::{Splice, With};
 use crate::ops::change::{
@@ -327,6 +327,10 @@ impl Change for Repair<'_> {
             acts.first()
                 .is_some_and(|act| matches!(act.effect, change::Effect::Keep { .. })),
         );
+        if commit > 0 {
+            let place = Paths::quarantine().join(view.operation().to_string());
+            answer.field("quarantine", place);
+        }
         Ok(Planned::Do(Acts {
             worker,
             generation: None,

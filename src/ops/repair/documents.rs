@@ -107,7 +107,7 @@ pub(super) fn sequence(
         Ok(after) => text(after),
         Err(e) => return Ok(left(finding, store, &e.message)),
     };
-    let action = format!("would raise next_worker_sequence to {next}; the old document is kept");
+    let action = format!("raise next_worker_sequence to {next}; the old document is kept");
     Ok(written(
         finding,
         options,
@@ -142,7 +142,7 @@ pub(super) fn generation(
         Ok(after) => text(after),
         Err(e) => return Ok(left(finding, store, &e.message)),
     };
-    let action = format!("would raise run_generation to {highest}; the old document is kept");
+    let action = format!("raise run_generation to {highest}; the old document is kept");
     Ok(written(
         finding,
         options,
@@ -238,7 +238,7 @@ pub(super) fn session(
     } else {
         ""
     };
-    let action = format!("would write session.json with Session {id}: {who}{kept}");
+    let action = format!("write session.json with Session {id}: {who}{kept}");
     Ok(written(
         finding,
         options,

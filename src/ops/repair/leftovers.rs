@@ -64,10 +64,7 @@ pub(super) fn plan(
         EntryKind::Dir => (None, size(&dir.dir(name).map_err(look)?, 0).map_err(look)?),
         _ => return Ok(left(finding, "it is neither a file nor a folder")),
     };
-    let action = format!(
-        "would move it to quarantine ({})",
-        plural(bytes, "byte", "bytes")
-    );
+    let action = format!("move it to quarantine ({})", plural(bytes, "byte", "bytes"));
     let mut item = Item::of(finding, RepairClass::Automatic, action);
     if options.does(RepairClass::Automatic) {
         item.state = State::Planned;

@@ -238,7 +238,7 @@ impl Lines<'_> {
             with: String::new(),
         };
         let action = format!(
-            "would cut the file to {at} bytes; {} are kept in quarantine",
+            "cut the file to {at} bytes; {} are kept in quarantine",
             plural(tail.length, "byte", "bytes")
         );
         let item = self.item(
@@ -319,7 +319,7 @@ impl Lines<'_> {
             edits.clear();
             lost = std::slice::from_ref(&line);
         }
-        let mut said = Vec::new();
+        let (mut said, mut open) = (Vec::new(), Vec::new());
         for lost in lost {
             // With the carriage return of the line it was a part of.
             let end = if bad.crlf && lost.end + 1 == bad.range.end {
@@ -346,6 +346,12 @@ impl Lines<'_> {
                 plural(end - lost.start, "byte", "bytes"),
                 seems(&guess)
             ));
+            if let (true, Some(id)) = (
+                guess.kinds.iter().any(|k| k == "tool_result"),
+                guess.call_id,
+            ) {
+                open.push(format!("{id:?}"));
+            }
             match behind {
                 None => edits.push(Edit {
                     offset: range.start,
@@ -375,13 +381,18 @@ impl Lines<'_> {
         } else {
             String::new()
         };
+        let open = match open.as_slice() {
+            [] => String::new(),
+            [one] => format!("; the call {one} is open then"),
+            all => format!("; the calls {} are open then", all.join(", ")),
+        };
         let place = if behind.is_some() {
             "behind the segment_start"
         } else {
             "in its place"
         };
         let action = format!(
-            "would take {} out, keep it in quarantine and leave an extension record {place} that says so{kept}",
+            "take {} out, keep it in quarantine and leave an extension record {place} that says so{kept}{open}",
             said.join(" and ")
         );
         let item = self.item(finding, RepairClass::Lossy, action, &edits)?;
@@ -611,8 +622,5 @@ fn what_is_done(mending: &Mending) -> String {
             }
         ));
     }
-    format!(
-        "would {}; nothing that was committed is lost",
-        parts.join(", ")
-    )
+    format!("{}; nothing that was committed is lost", parts.join(", "))
 }

@@ -52,12 +52,8 @@ fn action(finding: &Finding) -> String {
         _ => None,
     };
     let remedy = filled(finding.code.explain().remedy, finding);
-    match own {
-        Some(own) => format!("{own}. {remedy}"),
-        None => remedy,
-    }
-    .trim_end_matches('.')
-    .to_owned()
+    let own = own.unwrap_or("nothing is changed: a person decides");
+    format!("{own}. {remedy}").trim_end_matches('.').to_owned()
 }
 
 /// Puts ids in the place of the names in capitals.

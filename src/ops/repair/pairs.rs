@@ -69,7 +69,7 @@ fn made_up(waiting: &Waiting) -> String {
     format!("{record}\n")
 }
 
-const MADE_UP: &str = "would add an error result that says of itself that it is made up";
+const MADE_UP: &str = "add an error result that says of itself that it is made up";
 
 /// Works out the edits for findings of a Segment, offsets being those of `source`. A finding that
 /// is not found again, or can not be mended, gets none.
@@ -165,7 +165,7 @@ fn see<S: Source + ?Sized>(
                     with: marker(Format::Segment, &gap, source, &range)?,
                 }],
                 action: format!(
-                    "would take the result of {call_id:?} out and leave an extension record in its place that says so"
+                    "take the result of {call_id:?} out and leave an extension record in its place that says so"
                 ),
             });
         } else if call_id.len() < MAX_CAPTURE {
@@ -235,7 +235,7 @@ fn seed<S: Source + ?Sized>(
                 want,
                 edits,
                 action: format!(
-                    "would take item {} of {all} of the seed history out; nothing else of the record changes",
+                    "take item {} of {all} of the seed history out; nothing else of the record changes",
                     n + 1
                 ),
             });

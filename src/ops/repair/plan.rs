@@ -248,7 +248,7 @@ impl Maker<'_> {
             ),
         };
         let action = format!(
-            "would settle operation {operation} ({}): carry it forward if its commit point has passed, clear it if not{left}",
+            "settle operation {operation} ({}): carry it forward if its commit point has passed, clear it if not{left}",
             intent.command
         );
         let mut item = Item::of(finding, RepairClass::Automatic, action);
@@ -262,7 +262,7 @@ impl Maker<'_> {
             finding.locus.length.unwrap_or(0),
         );
         let action = format!(
-            "would cut the journal to {offset} bytes; {} are kept in quarantine",
+            "cut the journal to {offset} bytes; {} are kept in quarantine",
             plural(bytes, "byte", "bytes")
         );
         let mut item = Item::of(finding, RepairClass::Automatic, action);

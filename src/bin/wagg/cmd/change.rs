@@ -309,5 +309,6 @@ pub fn describe(effect: &Effect) -> String {
             cut.to
         ),
         Effect::Move(other) => format!("move {} to {path}", other.from.display()),
+        Effect::Empty { operation, .. } => format!("let go of what {operation} put aside"),
     }
 }

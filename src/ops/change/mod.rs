@@ -19,6 +19,7 @@ pub mod effect;
 mod execute;
 mod fence;
 mod group;
+mod prune;
 mod settle;
 mod view;
 
@@ -32,10 +33,13 @@ use sha2::{Digest, Sha256};
 
 use effect::State;
 pub use effect::{Act, Effect, KnownBy};
+pub(crate) use fence::worker_live;
 pub use fence::{Expect, Liveness};
 pub use group::{Member, run_many};
+pub use prune::prune;
 pub use settle::{Passed, Settled, settle_store};
 pub use view::{Records, View};
+pub(crate) use view::{document_error, no_worker};
 
 use crate::diag::{Code, Effects, Error, Locus, Result};
 use crate::layout::{Generation, OperationId, Paths, SegmentId, WorkerId};
@@ -108,6 +112,29 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The Worker that it is.
+    ///
+    /// # Errors
+    /// `internal`, for the catalog.
+    pub fn worker(self) -> Result<WorkerId> {
+        match self {
+            Self::Worker(id) => Ok(id),
+            Self::Catalog => Err(Error::new(
+                Code::Internal,
+                "a change inside a Worker was given the catalog",
+            )),
+        }
+    }
+
+    /// What a live run forbids to a change that pulls the ground from under it.
+    #[must_use]
+    pub const fn liveness(self) -> Liveness {
+        match self {
+            Self::Worker(id) => Liveness::Worker(id),
+            Self::Catalog => Liveness::Store,
+        }
+    }
+
     /// The lock of a Worker that a reference named.
     ///
     /// # Errors
@@ -159,6 +186,14 @@ pub trait Change {
     /// Then everything that the plan reads must come through the [`View`].
     fn groups(&self) -> bool {
         false
+    }
+
+    /// Waits for what it needs, before any lock is taken.
+    ///
+    /// # Errors
+    /// What it waited for did not come.
+    fn wait(&self, _store: &Store, _scope: Scope, _flags: &Flags<'_>) -> Result<()> {
+        Ok(())
     }
 
     /// Whether it makes the store itself, so that there may be no catalog yet.
@@ -213,6 +248,15 @@ impl Answer {
     pub fn of(worker: WorkerId, line: impl Into<String>) -> Self {
         Self {
             worker_id: Some(worker),
+            line: Some(line.into()),
+            ..Self::default()
+        }
+    }
+
+    /// An answer about no Worker, with what a script gets.
+    #[must_use]
+    pub fn line(line: impl Into<String>) -> Self {
+        Self {
             line: Some(line.into()),
             ..Self::default()
         }
@@ -437,6 +481,7 @@ pub fn run(store: &Store, flags: &Flags<'_>, change: &dyn Change) -> Result<Done
     if flags.dry_run {
         return dry_run(store, flags, change, scope);
     }
+    change.wait(store, scope, flags)?;
     let request = flags.lock(command);
     let mut locks = Locks::open(store.dir())?;
     match scope {
@@ -591,17 +636,38 @@ fn answered(replay: Replay) -> Result<Done> {
 fn dry_run(store: &Store, flags: &Flags<'_>, change: &dyn Change, scope: Scope) -> Result<Done> {
     let view = View::plain(store);
     fence::check(&view, scope, change, &flags.expect)?;
-    let (outcome, answer, effects) = match change.plan(&view, scope)? {
-        Planned::Nothing(answer) => ("no_change", answer, Vec::new()),
-        Planned::Do(plan) => ("planned", plan.answer, plan.acts),
+    dry_answer(flags, change, &change.plan(&view, scope)?)
+}
+
+/// The answer of a dry run that comes to this.
+pub(crate) fn dry_answer(
+    flags: &Flags<'_>,
+    change: &dyn Change,
+    planned: &Planned,
+) -> Result<Done> {
+    let (outcome, answer, acts) = match planned {
+        Planned::Nothing(answer) => ("no_change", answer, &[][..]),
+        Planned::Do(plan) => ("planned", &plan.answer, &plan.acts[..]),
     };
+    let effects = acts.iter().map(|act| &act.effect).collect();
+    held_back(change.command(), flags, outcome, answer, effects)
+}
+
+/// The answer of a command that wrote nothing because it was asked not to.
+fn held_back(
+    command: &str,
+    flags: &Flags<'_>,
+    outcome: &str,
+    answer: &Answer,
+    effects: Vec<&Effect>,
+) -> Result<Done> {
     let body = ReceiptBody {
         operation_id: None,
         outcome,
-        command: change.command(),
+        command,
         request_id: flags.request_id.as_deref(),
-        answer: &answer,
-        effects: Some(effects.iter().map(|act| &act.effect).collect()),
+        answer,
+        effects: Some(effects),
     };
     let receipt = Receipt::new(&body).map_err(unwritable)?;
     Ok(Done {
@@ -657,6 +723,23 @@ fn under(
     Ok(Some(done))
 }
 
+/// The answer of a command that finds nothing to do and has no request id.
+pub(crate) fn no_change(change: &dyn Change, answer: &Answer) -> Result<Done> {
+    unnoted(change.command(), answer)
+}
+
+fn unnoted(command: &str, answer: &Answer) -> Result<Done> {
+    let body = ReceiptBody {
+        operation_id: None,
+        outcome: "no_change",
+        command,
+        request_id: None,
+        answer,
+        effects: None,
+    };
+    Ok(Done::of(Receipt::new(&body).map_err(unwritable)?, false))
+}
+
 /// An answer that needs no effect. It is noted only if a request id must be bound to it (C14).
 fn nothing(
     journal: &Journal<'_>,
@@ -665,15 +748,7 @@ fn nothing(
     answer: &Answer,
 ) -> Result<Done> {
     if intent.request_id.is_none() {
-        let body = ReceiptBody {
-            operation_id: None,
-            outcome: "no_change",
-            command: &intent.command,
-            request_id: None,
-            answer,
-            effects: None,
-        };
-        return Ok(Done::of(Receipt::new(&body).map_err(unwritable)?, false));
+        return unnoted(&intent.command, answer);
     }
     let receipt = receipt(&intent, "no_change", answer)?;
     match journal.record(

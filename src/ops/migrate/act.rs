@@ -42,8 +42,8 @@ use crate::store::fs::{
 };
 use crate::store::{Dir, Guard, StoreGuard, WriteDir, read_bytes};
 
-/// A batch ends with so many Workers,
-const BATCH_WORKERS: usize = 512;
+/// A batch ends with so many Workers; in the crash tests with so few that batches overlap.
+const BATCH_WORKERS: usize = if cfg!(test) { 2 } else { 512 };
 /// or with so many bytes.
 const BATCH_BYTES: u64 = 128 << 20;
 
@@ -682,7 +682,7 @@ fn trouble(one: &Underway<'_>, e: Error, carried: &mut Carried) -> Result<()> {
 }
 
 /// The manifest is not written again before so many Workers were moved.
-const FIRST_WRITE: usize = 64;
+const FIRST_WRITE: usize = if cfg!(test) { 2 } else { 64 };
 
 /// Writes the manifest, if it says anything new.
 pub(super) fn write_manifest(

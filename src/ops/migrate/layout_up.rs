@@ -3,14 +3,14 @@
 //! It is moved up in two renames, `workers/` first and `runtime.json` last: before the second one
 //! there is no store at the root, and whoever comes next finishes it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::diag::{Code, Error, IoContext, Locus, Result};
 use crate::layout::file;
-use crate::store::fs::{exists, failed, move_aside};
-use crate::store::{Dir, EntryKind, Guard, Store, StoreGuard};
+use crate::store::fs::{exists, failed, move_aside, remove, sync_dir};
+use crate::store::{Dir, EntryKind, FileStat, Guard, Store, StoreGuard};
 
 /// Where a store's documents are to be read, in either layout.
 pub struct Home {
@@ -37,8 +37,10 @@ impl Home {
             Err(_) => return Self::current(path),
         };
         let there = root.try_stat(file::RUNTIME).io("look at", path)?;
-        if there.is_some() {
-            return Self::current(path);
+        if let Some(there) = there {
+            let mut home = Self::current(path)?;
+            home.oldest = linked_twice(&root, &there);
+            return Ok(home);
         }
         let Some(name) = only_runtime(&root)? else {
             return Self::current(path);
@@ -118,6 +120,18 @@ fn only_runtime(root: &Dir) -> Result<Option<OsString>> {
     }
 }
 
+/// The folder whose `runtime.json` is that of the root: where a file system can not rename without
+/// replacing, a process that was killed has left it under both names.
+fn linked_twice(root: &Dir, there: &FileStat) -> Option<OsString> {
+    if there.links < 2 {
+        return None;
+    }
+    let name = only_runtime(root).ok().flatten()?;
+    let nested = root.dir_at([OsStr::new(file::RUNTIMES), &name]).ok()?;
+    let same = nested.stat(file::RUNTIME).ok()?.same_file(there);
+    same.then_some(name)
+}
+
 /// Moves a runtime up. Each of the two steps is one rename that replaces nothing.
 ///
 /// # Errors
@@ -130,7 +144,12 @@ pub(super) fn move_up(guard: &StoreGuard<'_>, name: &OsString) -> Result<()> {
         let there = from
             .try_stat(name)
             .map_err(|e| failed("look at", &nested.join(name), e))?;
-        if there.is_some() {
+        let Some(there) = there else { continue };
+        let up = root.try_stat(name);
+        if up.is_ok_and(|up| up.is_some_and(|up| up.same_file(&there))) {
+            remove(&from, name)?;
+            sync_dir(&from)?;
+        } else {
             move_aside(&from, name, &root, name)?;
         }
     }

@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn c8_other_fields_stay() {
         let text = format!(
-            "{{\"schema_version\":1,\"complete\":true,\"later\":1.10,\"workers\":{{\"7\":{{\"worker_name\":\"worker-runtime-7\",\"session_id\":\"{}\",\"state\":\"migrated\",\"note\":\"x\"}}}}}}",
+            "{{\"schema_version\":1,\"complete\":true,\"later\":1.10,\"workers\":{{\"7\":{{\"worker_name\":\"worker-runtime-7\",\"session_id\":\"{}\",\"state\":\"migrated\",\"note\":\"x\"}}}},\"diagnostics\":[]}}",
             SESSION.replace('-', "")
         );
         let mut manifest = manifest(&text);

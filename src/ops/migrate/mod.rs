@@ -13,6 +13,8 @@ mod act;
 mod catalog;
 mod compare;
 mod copy;
+#[cfg(test)]
+mod crash_tests;
 mod diagnostics;
 mod each;
 mod facts;

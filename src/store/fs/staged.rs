@@ -11,6 +11,8 @@ use std::io;
 use super::change::{WriteDir, sync_file};
 use super::entry::EntryKind;
 use super::failure::{exists, failed, unknown};
+#[cfg(target_os = "linux")]
+use super::fault::can_sync_fs;
 use super::place::{remove_tree, rename_into_place, sync_dir};
 use crate::diag::{Error, Result};
 
@@ -259,7 +261,7 @@ impl<'g> SyncFs<'g> {
     #[cfg(target_os = "linux")]
     pub fn before_writing(dir: &WriteDir<'g>) -> Result<Option<Self>> {
         let release = rustix::system::uname();
-        if !reports_errors(release.release().to_bytes()) {
+        if !can_sync_fs() || !reports_errors(release.release().to_bytes()) {
             return Ok(None);
         }
         let dir = dir.try_clone().map_err(|e| failed("open", dir.path(), e))?;

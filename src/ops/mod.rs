@@ -5,6 +5,7 @@ pub mod change;
 pub mod demo;
 pub mod init;
 pub mod legacy;
+pub mod migrate;
 pub mod migrate_status;
 pub mod operation;
 pub mod orphans;

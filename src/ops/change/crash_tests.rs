@@ -844,9 +844,9 @@ fn init_under_crashes() {
     Crashes::new(
         "init",
         |_| {},
-        // The name of a temporary folder is another in each run.
-        |root, flags| init(root, flags),
+        init,
     )
+    // The name of a temporary folder is another in each run.
     .alike(|text, done| text.replace(done.line.as_deref().unwrap(), "<root>"))
     .may_be_half_made()
     .everywhere();

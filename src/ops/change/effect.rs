@@ -568,7 +568,11 @@ pub(super) fn document_digest(root: &Dir, path: &Path) -> io::Result<Option<Stri
 }
 
 /// SHA-256 of a part of a file; none if the file ends before it does.
-fn digest_of(file: &std::fs::File, offset: u64, bytes: u64) -> io::Result<Option<String>> {
+pub(super) fn digest_of(
+    file: &(impl Source + ?Sized),
+    offset: u64,
+    bytes: u64,
+) -> io::Result<Option<String>> {
     let mut hasher = Sha256::new();
     let mut buf = vec![0; 256 * 1024];
     let (mut at, end) = (offset, offset + bytes);
@@ -576,7 +580,7 @@ fn digest_of(file: &std::fs::File, offset: u64, bytes: u64) -> io::Result<Option
         let want = usize::try_from(end - at)
             .unwrap_or(buf.len())
             .min(buf.len());
-        match Source::read_at(file, &mut buf[..want], at)? {
+        match file.read_at(&mut buf[..want], at)? {
             0 => return Ok(None),
             n => {
                 hasher.update(&buf[..n]);
@@ -648,16 +652,4 @@ fn append_state(
     } else {
         State::Part(there)
     })
-}
-
-/// SHA-256 in hex of the first `len` bytes of a file.
-///
-/// # Errors
-/// It can not be read, or is shorter.
-pub(crate) fn sha256_prefix(root: &Dir, path: &Path, len: u64) -> Result<String> {
-    let read = || -> io::Result<String> {
-        let file = open(root, path)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        digest_of(&file, 0, len)?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
-    };
-    read().map_err(|e| crate::store::fs::failed("read", path, e))
 }

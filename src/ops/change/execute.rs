@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::effect::{Act, Effect};
 use super::{Work, split};
-use crate::diag::{Code, Effects, Error, Result};
+use crate::diag::{Code, Effects, Error, Locus, Result};
 use crate::layout::OperationId;
 use crate::store::fs::{
     Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dir_via, ensure_dirs, failed,
@@ -395,7 +395,7 @@ fn place_over(
         .try_stat(name)
         .map_err(|e| failed("look at", &target.path_of(name), e))?;
     if there.is_some() {
-        staged.place_over_empty(target, name, inner)
+        staged.place_over_empty_unsynced(target, name, inner)
     } else {
         staged.place_unsynced(target, name)
     }
@@ -415,14 +415,12 @@ fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
         let same = |item: &&mut Item<'_>| matches!(item.act(round).map(|act| &act.effect), Some(Effect::Append { path, .. }) if *path == file);
         let first = items.iter_mut().find(same).map(|item| item.operation);
         let Some(first) = first else { continue };
-        let lines: Vec<&[u8]> = items
+        let acts: Vec<&Act> = items
             .iter_mut()
             .filter(same)
             .filter_map(|item| item.act(round))
-            .filter_map(|act| act.content.first())
-            .map(Vec::as_slice)
             .collect();
-        if let Err(e) = append_one(guard, &file, first, &lines) {
+        if let Err(e) = append_one(guard, &file, first, &acts) {
             for item in items.iter_mut().filter(same) {
                 item.fail(again(&e));
             }
@@ -430,12 +428,7 @@ fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
     }
 }
 
-fn append_one(
-    guard: &dyn Guard,
-    path: &Path,
-    operation: OperationId,
-    lines: &[&[u8]],
-) -> Result<()> {
+fn append_one(guard: &dyn Guard, path: &Path, operation: OperationId, acts: &[&Act]) -> Result<()> {
     let (parent, name) = split(path)?;
     let dir = guard.write_at(&parent)?;
     let mut appender = Appender::open(&dir, &name, |tail| {
@@ -443,7 +436,23 @@ fn append_one(
         quarantine.keep_tail(path, tail)?;
         quarantine.sync()
     })?;
-    for part in lines {
+    let planned = acts.iter().find_map(|act| match act.effect {
+        Effect::Append { offset, .. } => Some(offset),
+        _ => None,
+    });
+    if planned.is_some_and(|offset| offset != appender.committed()) {
+        // A Runtime, which knows no lock of ours, added to it since the plan was made.
+        return Err(Error::new(
+            Code::SourceChanged,
+            format!(
+                "{} grew while records were about to be added to it",
+                path.display()
+            ),
+        )
+        .at(Locus::file(path))
+        .hint("look at what was added, then try again"));
+    }
+    for part in acts.iter().filter_map(|act| act.content.first()) {
         appender.write(part)?;
     }
     appender.commit().map(|_| ())

@@ -199,7 +199,7 @@ fn plan(
         return Ok(Ok(done));
     }
     let view = View::over(store, overlay);
-    fence::check(&view, scope, change.liveness(scope), &member.flags.expect)?;
+    fence::check(&view, scope, change, &member.flags.expect)?;
     let intent = intent(change, &member.flags, scope, fingerprint.to_owned());
     match change.plan(&view, scope)? {
         Planned::Nothing(answer) => nothing(store, journal, intent, &member.flags, &answer).map(Ok),

@@ -347,6 +347,28 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
     Ok(collector.finish())
 }
 
+/// Verifies the folder of one Worker by itself, without what only all Workers together tell: its
+/// cost does not grow with the store. The findings stand in the order of a report.
+pub fn verify_folder(
+    store: &Store,
+    folder: &WorkerFolder,
+    options: &Options,
+    progress: &dyn Progress,
+) -> Vec<Finding> {
+    let run = Run {
+        options,
+        progress,
+        version: store.version(),
+        enough: AtomicBool::new(false),
+    };
+    let mut scanner = Scanner::new(options.limits);
+    let mut findings = worker::check(store, folder, &run, &mut scanner)
+        .found
+        .findings;
+    findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    findings
+}
+
 /// Verifies Workers in parallel and takes the results in their order.
 fn each_worker(
     store: &Store,

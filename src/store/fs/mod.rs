@@ -15,7 +15,7 @@ mod staged;
 mod tests;
 
 pub use append::{Appender, TornTail, append, committed_len};
-pub use atomic::{TempFile, create_new_via, replace, replace_via};
+pub use atomic::{KeptFile, TempFile, create_new_via, replace, replace_via};
 pub use change::{OutFile, WriteDir};
 pub use dir::{Dir, stat_of};
 pub use entry::{Entry, EntryKind, FileStat, WrongKind, wrong_kind};
@@ -26,4 +26,4 @@ pub use place::{
 };
 #[cfg(debug_assertions)]
 pub use power::Loss;
-pub use staged::{StagedDir, SyncFs, Synced};
+pub use staged::{KeptDir, StagedDir, SyncFs, Synced};

@@ -11,6 +11,8 @@ use std::io;
 use super::change::{WriteDir, sync_file};
 use super::entry::EntryKind;
 use super::failure::{exists, failed, unknown};
+#[cfg(target_os = "linux")]
+use super::fault::can_sync_fs;
 use super::place::{remove_tree, rename_into_place, sync_dir};
 use crate::diag::{Error, Result};
 
@@ -72,6 +74,16 @@ impl<'d, 'g> StagedDir<'d, 'g> {
         self.synced = true;
     }
 
+    /// Closes the folder and leaves it where it is, to be taken up again: for batches that are
+    /// larger than the number of handles that a process may have.
+    pub fn leave(mut self) -> KeptDir {
+        self.placed = true;
+        KeptDir {
+            temp: std::mem::take(&mut self.temp),
+            synced: self.synced,
+        }
+    }
+
     /// Puts the folder in place as `name` in `target`, replacing nothing. The commit point.
     ///
     /// # Errors
@@ -106,8 +118,22 @@ impl<'d, 'g> StagedDir<'d, 'g> {
         name: impl AsRef<OsStr>,
         inner: &[&str],
     ) -> Result<()> {
+        self.place_over_empty_unsynced(target, name.as_ref(), inner)?;
+        self.sync_parents(target)
+    }
+
+    /// The same, and the folders are left to be synced by the caller, as in
+    /// [`StagedDir::place_unsynced`].
+    ///
+    /// # Errors
+    /// As [`StagedDir::place_over_empty`].
+    pub fn place_over_empty_unsynced(
+        &mut self,
+        target: &WriteDir<'_>,
+        name: &OsStr,
+        inner: &[&str],
+    ) -> Result<()> {
         self.ready()?;
-        let name = name.as_ref();
         let path = target.path_of(name);
         let taken = |e: io::Error| -> Error {
             match e.kind() {
@@ -130,7 +156,7 @@ impl<'d, 'g> StagedDir<'d, 'g> {
             .rename(&self.temp, target, name)
             .map_err(taken)?;
         self.placed = true;
-        self.sync_parents(target)
+        Ok(())
     }
 
     fn ready(&mut self) -> Result<()> {
@@ -154,6 +180,37 @@ impl Drop for StagedDir<'_, '_> {
     fn drop(&mut self) {
         if !self.placed {
             let _ = remove_tree(self.parent, &self.temp);
+        }
+    }
+}
+
+/// A folder that was filled and closed, and waits to be put in place. It stays on disk until it is
+/// taken up: whoever leaves one has its name in an intent.
+#[derive(Debug)]
+#[must_use = "it is neither put in place nor removed before it is taken up"]
+pub struct KeptDir {
+    temp: OsString,
+    synced: bool,
+}
+
+impl KeptDir {
+    /// Opens it again in the folder that it was made in.
+    ///
+    /// # Errors
+    /// What the system says; it is removed then.
+    pub fn take_up<'d, 'g>(self, parent: &'d WriteDir<'g>) -> Result<StagedDir<'d, 'g>> {
+        match parent.dir(&self.temp) {
+            Ok(dir) => Ok(StagedDir {
+                parent,
+                temp: self.temp,
+                dir,
+                synced: self.synced,
+                placed: false,
+            }),
+            Err(e) => {
+                let _ = remove_tree(parent, &self.temp);
+                Err(failed("open", &parent.path_of(&self.temp), e))
+            }
         }
     }
 }
@@ -204,7 +261,7 @@ impl<'g> SyncFs<'g> {
     #[cfg(target_os = "linux")]
     pub fn before_writing(dir: &WriteDir<'g>) -> Result<Option<Self>> {
         let release = rustix::system::uname();
-        if !reports_errors(release.release().to_bytes()) {
+        if !can_sync_fs() || !reports_errors(release.release().to_bytes()) {
             return Ok(None);
         }
         let dir = dir.try_clone().map_err(|e| failed("open", dir.path(), e))?;

@@ -7,6 +7,7 @@ mod demo;
 mod explain;
 mod findings;
 mod init;
+mod input;
 mod lock;
 mod man;
 mod migrate;

@@ -38,7 +38,7 @@ complete -c wagg -n "__fish_wagg_needs_command" -s h -l help -d 'Print help (see
 complete -c wagg -n "__fish_wagg_needs_command" -s V -l version -d 'Print version'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "show" -d 'Say what a reference is: kind, place, owner, state, and the command to go on with'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "worker" -d 'Look at Workers'
-complete -c wagg -n "__fish_wagg_needs_command" -f -a "segment" -d 'Look at Segments'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "segment" -d 'Look at Segments, make new ones, and choose the one that a restore starts from'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "run" -d 'Look at runs'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "verify" -d 'Check a store against every rule of its format'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "explain" -d 'Explain a code: how it comes about, what it looks like, what to do'
@@ -46,7 +46,7 @@ complete -c wagg -n "__fish_wagg_needs_command" -f -a "apply" -d 'Make many chan
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "completions" -d 'Print the completion script for a shell'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "man" -d 'Print the manual, or write its pages into a folder'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "orphans" -d 'List what nobody owns and what is claimed twice, in the store and in legacy roots'
-complete -c wagg -n "__fish_wagg_needs_command" -f -a "migrate" -d 'Show how far the move of a store to one folder a Worker has come'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "migrate" -d 'Move an old store\'s Workers into one folder each, killable anywhere, never overwriting'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "demo" -d 'Make two small stores with the usual damage, and look at them before your eyes'
 complete -c wagg -n "__fish_wagg_using_subcommand show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
@@ -96,22 +96,27 @@ never\t'Not at all'"
 complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand worker; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
 json\t'One JSON document'
 ndjson\t'One JSON object a line, a summary last'"
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Also in a pipe'
 never\t'Not at all'"
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -s v -l verbose -d 'Say more; twice for still more'
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "list" -d 'List the Segments of a Worker, with what each comes to'
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "show" -d 'Show one Segment: counts, turns, tokens, lineage, digest, and what is wrong with it'
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "log" -d 'Print the records of a Segment as a person reads them'
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "diff" -d 'Show where the histories of two Segments part, and what each has from there'
-complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest" -f -a "digest" -d 'Print the SHA-256 over the committed records of a Segment'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "list" -d 'List the Segments of a Worker, with what each comes to'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "show" -d 'Show one Segment: counts, turns, tokens, lineage, digest, and what is wrong with it'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "log" -d 'Print the records of a Segment as a person reads them'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "diff" -d 'Show where the histories of two Segments part, and what each has from there'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "digest" -d 'Print the SHA-256 over the committed records of a Segment'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "create" -d 'Make the first Segment of a Worker, or a further one that begins anew'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "append" -d 'Add records to the end of a Segment, all or none'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "fork" -d 'Make a new Segment that begins where a turn of another ended'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "compact" -d 'Make a new Segment of a summary and the last turns of another'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and not __fish_seen_subcommand_from list show log diff digest create append fork compact activate" -f -a "activate" -d 'Let a restore of the Worker start from this Segment'
 complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from list" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -191,6 +196,108 @@ never\t'Not at all'"
 complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from digest" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l system-prompt -d 'The system prompt, to the byte; - is standard input [default: none]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l config -d 'The request config, one JSON object; - is standard input [default: nothing is set]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l history -d 'History items to begin with, a JSON array or one a line; - is standard input [default: none]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l expect-generation -d 'Refuse unless this is the Worker\'s last generation (0: none yet)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l expect-active -d 'Refuse unless this is the Worker\'s active Segment' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l expect-digest -d 'Refuse unless the Segment\'s committed records have this SHA-256' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l activate -d 'Let a restore start from it'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l from -d 'The records, one a line; - is standard input' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l expect-generation -d 'Refuse unless this is the Worker\'s last generation (0: none yet)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l expect-active -d 'Refuse unless this is the Worker\'s active Segment' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l expect-digest -d 'Refuse unless the Segment\'s committed records have this SHA-256' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from append" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l at-turn -d 'The turn after which it branches off; 0 is before the first [default: the last finished]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l expect-generation -d 'Refuse unless this is the Worker\'s last generation (0: none yet)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l expect-active -d 'Refuse unless this is the Worker\'s active Segment' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l expect-digest -d 'Refuse unless the Segment\'s committed records have this SHA-256' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l activate -d 'Let a restore start from it'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from fork" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l summary -d 'What stands for the turns that are dropped, to the byte; - is standard input' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l retain-turns -d 'Retain at most so many of the last turns' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l retain-tokens -d 'Retain as many of the last turns as have at most so many tokens' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l budget-tokens -d 'Refuse if the new history, summary included, has more tokens than this' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l expect-generation -d 'Refuse unless this is the Worker\'s last generation (0: none yet)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l expect-active -d 'Refuse unless this is the Worker\'s active Segment' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l expect-digest -d 'Refuse unless the Segment\'s committed records have this SHA-256' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l activate -d 'Let a restore start from it'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from compact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l expect-generation -d 'Refuse unless this is the Worker\'s last generation (0: none yet)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l expect-active -d 'Refuse unless this is the Worker\'s active Segment' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l expect-digest -d 'Refuse unless the Segment\'s committed records have this SHA-256' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand segment; and __fish_seen_subcommand_from activate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand run; and not __fish_seen_subcommand_from list show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -323,6 +430,13 @@ complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s 0 -l null -d 'Prin
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l sessions -d 'The legacy Session root: one folder a Session' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l metadata -d 'The legacy metadata root: one folder a Worker name' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l jobs -d 'How many threads to work with [default: as many as there are processors]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l report -d 'Write the whole answer to a file as well' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -331,6 +445,9 @@ ndjson\t'One JSON object a line, a summary last'"
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Also in a pipe'
 never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l fail-fast -d 'Stop at the first Worker that can not be moved, as the Runtime\'s own migration did'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l deep -d 'Compare every byte of what former runs moved, not names, sizes and times only'
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -1,6 +1,11 @@
 //! Workers as a person asks about them: the catalog in a table, and one Worker with all that its
 //! documents say. Segments are counted and sized, not read.
 
+pub mod children;
+pub mod create;
+mod metadata;
+pub mod peer;
+
 use std::num::NonZeroUsize;
 use std::path::Path;
 

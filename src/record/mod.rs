@@ -8,6 +8,8 @@ pub mod document;
 mod documents;
 pub mod facts;
 pub mod fold;
+#[cfg(test)]
+mod format_tests;
 pub mod item;
 pub mod json;
 pub mod preview;

@@ -22,8 +22,10 @@ use crate::store::fs::Loss;
 use crate::store::fs::fault::{Crash, Crashed, Fault, Plan, Step, crash_everywhere};
 use crate::store::{LockRequest, Locks, Store, journal};
 
-/// What every crash may leave: names that start with a dot, and an intent without an outcome.
-const ALWAYS: [Code; 3] = [
+/// What every crash may leave: names that start with a dot, an intent without an outcome, and a line
+/// of the journal that was never committed.
+const ALWAYS: [Code; 4] = [
+    Code::TornTail,
     Code::LeftoverTemporary,
     Code::LeftoverStaging,
     Code::UnsettledOperation,
@@ -34,6 +36,7 @@ const REQUEST: &str = "request-1";
 
 type Setup<'a> = Box<dyn Fn(&Path) + 'a>;
 type Act<'a> = Box<dyn Fn(&Path) -> Result<Done> + 'a>;
+type Numbers<'a> = Box<dyn Fn(&str) -> String + 'a>;
 type Alike<'a> = Box<dyn Fn(String, &Done) -> String + 'a>;
 
 /// A command, the store that it works in, and what is not the same in each run.
@@ -43,6 +46,7 @@ pub(crate) struct Crashes<'a> {
     act: Act<'a>,
     allowed: Vec<Code>,
     alike: Alike<'a>,
+    numbers: Numbers<'a>,
 }
 
 /// How much was tried.
@@ -89,6 +93,7 @@ impl<'a> Crashes<'a> {
             act: Box::new(move |root| act(root, &flags(Some(REQUEST)))),
             allowed: ALWAYS.to_vec(),
             alike: Box::new(|text, _| text),
+            numbers: Box::new(str::to_owned),
         }
     }
 
@@ -103,6 +108,16 @@ impl<'a> Crashes<'a> {
     pub fn alike(mut self, alike: impl Fn(String, &Done) -> String + 'a) -> Self {
         self.alike = Box::new(alike);
         self
+    }
+
+    /// Takes out of a tree's text the number that a change without effect may use up.
+    pub fn numbers(mut self, numbers: impl Fn(&str) -> String + 'a) -> Self {
+        self.numbers = Box::new(numbers);
+        self
+    }
+
+    fn numbers_of(&self, text: &str) -> String {
+        (self.numbers)(text)
     }
 
     /// Tries everything, and gives how much that was.
@@ -134,9 +149,10 @@ impl<'a> Crashes<'a> {
         )
         .unwrap();
         let twice = self.twice(steps, &expected);
+        let failed = self.failing(steps, &expected);
         let tally = Tally {
             steps,
-            tries: tries.get() + twice,
+            tries: tries.get() + twice + failed,
             syncs,
         };
         println!(
@@ -267,6 +283,97 @@ impl<'a> Crashes<'a> {
             tries += 1;
         }
         tries
+    }
+
+    /// C9, C18: each step fails, is cut short, or finds the disk full. What the command says of that
+    /// must be so, and the same command again leads where an undisturbed run leads.
+    fn failing(&self, steps: u64, expected: &Expected) -> u64 {
+        let (io, full) = (5, 28);
+        let mut tries = 0;
+        for at in 1..=steps {
+            for plan in [
+                Plan::Fail(at, io),
+                Plan::Short(at, full),
+                Plan::FullFrom(at),
+            ] {
+                tries += 1;
+                let temp = tempfile::tempdir().unwrap();
+                let root = temp.path();
+                let setup = Fault::new(Plan::Count);
+                let known = setup.run(|| {
+                    (self.setup)(root);
+                    Known::of(root)
+                });
+                let before = tree(root);
+                let fault = Fault::new(plan);
+                let first = fault.run(|| (self.act)(root));
+                let step = fault.trail().get(at as usize - 1).cloned();
+                let label = format!("{}: {plan:?} at {step:?}", self.name);
+                Fault::new(Plan::Count).run(|| {
+                    self.failed(
+                        root,
+                        &known,
+                        &before,
+                        step.as_ref(),
+                        first,
+                        expected,
+                        &label,
+                    );
+                });
+            }
+        }
+        tries
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "all that there is to compare")]
+    fn failed(
+        &self,
+        root: &Path,
+        known: &Known,
+        before: &str,
+        step: Option<&(Step, std::path::PathBuf)>,
+        first: Result<Done>,
+        expected: &Expected,
+        label: &str,
+    ) {
+        use crate::diag::{Effects, Exit};
+        self.crashed(root, label);
+        let error = match first {
+            Ok(done) => {
+                self.settled(root, known, &done, expected, label);
+                return self.again(root, known, Some(&done), expected, label);
+            }
+            Err(error) => error,
+        };
+        let label = format!("{label}: {error:?}");
+        assert!(
+            matches!(error.exit(), Exit::Io | Exit::Unknown | Exit::Refused),
+            "{label}"
+        );
+        let now = tree(root);
+        match error.effects {
+            Effects::None => assert_eq!(
+                self.numbers_of(&now),
+                self.numbers_of(before),
+                "{label}: there was an effect"
+            ),
+            // A change that is there as a whole can be told from its answer only.
+            Effects::All | Effects::Some => assert_ne!(now, *before, "{label}: no effect"),
+            Effects::Unknown => {}
+        }
+        let sync = step.is_some_and(|(s, _)| matches!(s, Step::SyncFile | Step::SyncDir));
+        match (self.act)(root) {
+            Ok(second) => {
+                self.again(root, known, Some(&second), expected, &label);
+            }
+            // What a sync left in doubt stays so.
+            Err(e) if e.code == Code::OutcomeUnknown && sync => {
+                self.crashed(root, &label);
+                let unsettled = journal::unsettled(Store::open(root).unwrap().dir()).unwrap();
+                assert!(unsettled.is_empty(), "{label}: {unsettled:?}");
+            }
+            Err(e) => panic!("{label}: again: {e:?}"),
+        }
     }
 
     /// A store in which the command was killed before this step.

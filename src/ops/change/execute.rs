@@ -14,7 +14,7 @@ use super::{Work, split};
 use crate::diag::{Code, Effects, Error, Locus, Result};
 use crate::layout::OperationId;
 use crate::store::fs::{
-    Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dirs, failed, sync_dir,
+    Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dir_via, ensure_dirs, failed, sync_dir,
 };
 use crate::store::{Guard, Quarantine};
 
@@ -36,8 +36,13 @@ pub(super) enum Ended {
     Done,
     /// It failed before its commit point, and what it had begun was taken back.
     Without(Error),
-    /// Not known, or its commit point has passed and something must follow still.
+    /// Its commit point has passed, and somebody who holds no lock of ours took the place of what
+    /// follows.
+    Taken(Error),
+    /// Its commit point has passed and something must follow still.
     Unknown(Error),
+    /// A sync failed: it is not known what is on disk.
+    Doubtful(Error),
 }
 
 impl<'w> Item<'w> {
@@ -72,19 +77,25 @@ impl<'w> Item<'w> {
     pub fn ended(self) -> Ended {
         match self.error {
             None => Ended::Done,
-            Some(error) if self.doubtful => Ended::Unknown(error),
-            Some(error) if self.done > self.commit => Ended::Unknown(
-                Error::new(
-                    Code::OutcomeUnknown,
-                    "the change was committed and what follows it is not done yet; the next change carries it forward",
-                )
-                .effects(Effects::Some)
-                .hint("retry with the same --request-id, or run any other change of this Worker")
-                .caused_by(error),
-            ),
+            Some(error) if self.doubtful => Ended::Doubtful(error),
+            Some(error) if self.done > self.commit && error.code == Code::TargetExists => {
+                Ended::Taken(error)
+            }
+            Some(error) if self.done > self.commit => Ended::Unknown(committed(error)),
             Some(error) => Ended::Without(error),
         }
     }
+}
+
+/// The error of a change that stopped behind its commit point.
+pub(super) fn committed(error: Error) -> Error {
+    Error::new(
+        Code::OutcomeUnknown,
+        "the change was committed and what follows it is not done yet; the next change carries it forward",
+    )
+    .effects(Effects::Some)
+    .hint("retry with the same --request-id, or run any other change of this Worker")
+    .caused_by(error)
 }
 
 /// What a round works with, for one item.
@@ -151,7 +162,11 @@ struct Places<'g> {
 fn places<'g>(guard: &'g dyn Guard, effect: &Effect) -> Result<Places<'g>> {
     let (parent, _) = split(effect.path())?;
     match effect {
-        Effect::Folder { staging, .. } => {
+        Effect::Folder { staging, above, .. } => {
+            for (path, temp) in above {
+                let (parent, name) = split(path)?;
+                ensure_dir_via(&guard.write_at(&parent)?, &name, temp)?;
+            }
             let to = ensure(guard, &parent)?;
             let (from, _) = split(staging)?;
             let from = if from == parent {

@@ -6,7 +6,10 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 use super::change::{OutFile, WriteDir};
+use super::dir::stat_of;
 use super::entry::{EntryKind, FileStat, WrongKind};
 use super::failure::{failed, unknown};
 use super::place::{rename_into_place, sync_dir, temp_name};
@@ -161,6 +164,61 @@ impl<'d, 'g> TempFile<'d, 'g> {
 
     fn ready(&mut self) -> Result<()> {
         if self.synced { Ok(()) } else { self.sync() }
+    }
+
+    /// What the system says of the file now.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn stat(&self) -> Result<FileStat> {
+        stat_of(self.file.file()).map_err(|e| failed("look at", self.file.path(), e))
+    }
+
+    /// Closes the file and leaves it where it is, to be taken up again: for batches that are
+    /// larger than the number of handles that a process may have.
+    pub fn leave(mut self) -> KeptFile {
+        self.placed = true;
+        KeptFile {
+            name: std::mem::take(&mut self.name),
+            temp: std::mem::take(&mut self.temp),
+            old: self.old,
+            synced: self.synced,
+        }
+    }
+}
+
+/// A file that was written and closed, and waits to be put in place. It stays on disk until it is
+/// taken up: whoever leaves one has its name in an intent.
+#[derive(Debug)]
+#[must_use = "it is neither put in place nor removed before it is taken up"]
+pub struct KeptFile {
+    name: OsString,
+    temp: OsString,
+    old: Option<FileStat>,
+    synced: bool,
+}
+
+impl KeptFile {
+    /// Opens it again in the folder that it was made in.
+    ///
+    /// # Errors
+    /// What the system says; it is removed then.
+    pub fn take_up<'d, 'g>(self, dir: &'d WriteDir<'g>) -> Result<TempFile<'d, 'g>> {
+        match dir.open_existing(&self.temp, OFlags::RDWR) {
+            Ok(file) => Ok(TempFile {
+                dir,
+                name: self.name,
+                temp: self.temp,
+                old: self.old,
+                file,
+                synced: self.synced,
+                placed: false,
+            }),
+            Err(e) => {
+                let _ = dir.remove_file(&self.temp);
+                Err(failed("open", &dir.path_of(&self.temp), e))
+            }
+        }
     }
 }
 

@@ -73,6 +73,15 @@ mod hook {
     pub(in super::super) fn can_rename_without_replacing() -> bool {
         true
     }
+
+    #[inline(always)]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "asked there only")
+    )]
+    pub(in super::super) fn can_sync_fs() -> bool {
+        true
+    }
 }
 
 /// Tells the model of a power cut what is about to change. Nothing in a release build.
@@ -84,6 +93,8 @@ macro_rules! note {
 }
 pub(super) use note;
 
+#[cfg(target_os = "linux")]
+pub(super) use hook::can_sync_fs;
 #[cfg(debug_assertions)]
 pub(super) use hook::with_model;
 #[cfg(debug_assertions)]
@@ -143,6 +154,7 @@ mod hook {
         dead: bool,
         power: Option<Power>,
         plain_rename_only: bool,
+        no_sync_fs: bool,
     }
 
     /// A plan of faults, for whatever runs inside [`Fault::run`].
@@ -169,6 +181,7 @@ mod hook {
                 dead: false,
                 power: None,
                 plain_rename_only: false,
+                no_sync_fs: false,
             })))
         }
 
@@ -187,6 +200,13 @@ mod hook {
         #[must_use]
         pub fn plain_rename_only(self) -> Self {
             self.state().plain_rename_only = true;
+            self
+        }
+
+        /// The same on a system that can not sync a whole file system and hear of its errors.
+        #[must_use]
+        pub fn without_sync_fs(self) -> Self {
+            self.state().no_sync_fs = true;
             self
         }
 
@@ -291,6 +311,14 @@ mod hook {
             }
             _ => Ok(Verdict::Go),
         }
+    }
+
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "asked there only")
+    )]
+    pub(in super::super) fn can_sync_fs() -> bool {
+        current().is_none_or(|fault| !fault.state().no_sync_fs)
     }
 
     pub(in super::super) fn can_rename_without_replacing() -> bool {

@@ -15,15 +15,15 @@ mod staged;
 mod tests;
 
 pub use append::{Appender, TornTail, append, committed_len};
-pub use atomic::{TempFile, create_new_via, replace, replace_via};
+pub use atomic::{KeptFile, TempFile, create_new_via, replace, replace_via};
 pub use change::{OutFile, WriteDir};
 pub use dir::{Dir, stat_of};
 pub use entry::{Entry, EntryKind, FileStat, WrongKind, wrong_kind};
 pub use failure::{exists, failed, unknown};
 pub use place::{
-    clear_leftover, ensure_dirs, make_durable, move_aside, remove, session_staging_name, sync_dir,
-    temp_name,
+    clear_leftover, ensure_dir_via, ensure_dirs, make_durable, move_aside, remove,
+    session_staging_name, sync_dir, temp_name,
 };
 #[cfg(debug_assertions)]
 pub use power::Loss;
-pub use staged::{StagedDir, SyncFs, Synced};
+pub use staged::{KeptDir, StagedDir, SyncFs, Synced};

@@ -11,6 +11,8 @@ use std::io;
 use super::change::{WriteDir, sync_file};
 use super::entry::EntryKind;
 use super::failure::{exists, failed, unknown};
+#[cfg(target_os = "linux")]
+use super::fault::can_sync_fs;
 use super::place::{remove_tree, rename_into_place, sync_dir};
 use crate::diag::{Error, Result};
 
@@ -70,6 +72,16 @@ impl<'d, 'g> StagedDir<'d, 'g> {
     /// Takes it that `sync` made everything in it durable.
     pub fn synced_by(&mut self, _sync: &Synced) {
         self.synced = true;
+    }
+
+    /// Closes the folder and leaves it where it is, to be taken up again: for batches that are
+    /// larger than the number of handles that a process may have.
+    pub fn leave(mut self) -> KeptDir {
+        self.placed = true;
+        KeptDir {
+            temp: std::mem::take(&mut self.temp),
+            synced: self.synced,
+        }
     }
 
     /// Puts the folder in place as `name` in `target`, replacing nothing. The commit point.
@@ -172,6 +184,37 @@ impl Drop for StagedDir<'_, '_> {
     }
 }
 
+/// A folder that was filled and closed, and waits to be put in place. It stays on disk until it is
+/// taken up: whoever leaves one has its name in an intent.
+#[derive(Debug)]
+#[must_use = "it is neither put in place nor removed before it is taken up"]
+pub struct KeptDir {
+    temp: OsString,
+    synced: bool,
+}
+
+impl KeptDir {
+    /// Opens it again in the folder that it was made in.
+    ///
+    /// # Errors
+    /// What the system says; it is removed then.
+    pub fn take_up<'d, 'g>(self, parent: &'d WriteDir<'g>) -> Result<StagedDir<'d, 'g>> {
+        match parent.dir(&self.temp) {
+            Ok(dir) => Ok(StagedDir {
+                parent,
+                temp: self.temp,
+                dir,
+                synced: self.synced,
+                placed: false,
+            }),
+            Err(e) => {
+                let _ = remove_tree(parent, &self.temp);
+                Err(failed("open", &parent.path_of(&self.temp), e))
+            }
+        }
+    }
+}
+
 /// Syncs every file and folder below a folder, and then the folder.
 pub(super) fn sync_tree(dir: &WriteDir<'_>) -> Result<()> {
     let look = |e| failed("read", dir.path(), e);
@@ -218,7 +261,7 @@ impl<'g> SyncFs<'g> {
     #[cfg(target_os = "linux")]
     pub fn before_writing(dir: &WriteDir<'g>) -> Result<Option<Self>> {
         let release = rustix::system::uname();
-        if !reports_errors(release.release().to_bytes()) {
+        if !can_sync_fs() || !reports_errors(release.release().to_bytes()) {
             return Ok(None);
         }
         let dir = dir.try_clone().map_err(|e| failed("open", dir.path(), e))?;

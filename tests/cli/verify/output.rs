@@ -67,10 +67,7 @@ fn columns_are_what_cut_can_count_on() {
     // without -v no information, but it is counted
     let out = kit.verify(&[]).status(1);
     assert_eq!(out.stdout().lines().count(), 2, "{out}");
-    assert!(
-        out.stderr.contains("1 error, 1 warning, 1 of information"),
-        "{out}"
-    );
+    assert!(out.stderr.contains("1 error, 1 warning, 1 remark"), "{out}");
 }
 
 #[test]

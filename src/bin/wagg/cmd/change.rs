@@ -37,6 +37,25 @@ pub struct ChangeFlags {
     dry_run: bool,
 }
 
+impl ChangeFlags {
+    /// Calls `f` with these flags.
+    pub fn with<T>(&self, expect: Expect, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
+        let inherited = std::env::var(env::LOCK_FD).ok();
+        let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
+        f(&Flags {
+            actor: self.actor.clone().unwrap_or_else(user_at_host),
+            actor_named: self.actor.is_some(),
+            request_id: self.request_id.clone(),
+            wait: self.wait,
+            dry_run: self.dry_run,
+            expect,
+            on_wait: &on_wait,
+            stop: None,
+            inherited: inherited.as_deref(),
+        })
+    }
+}
+
 /// Flags of a command that makes many changes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of a change")]
@@ -98,7 +117,7 @@ fn parse_request_id(text: &str) -> std::result::Result<String, String> {
     }
 }
 
-fn parse_wait(text: &str) -> std::result::Result<Duration, String> {
+pub fn parse_wait(text: &str) -> std::result::Result<Duration, String> {
     let seconds: f64 = text
         .parse()
         .map_err(|_| format!("{text:?} is no number of seconds"))?;
@@ -160,32 +179,22 @@ pub fn run_in(
     expect: impl FnOnce(&Store) -> Result<Expect>,
     ui: &Ui,
 ) -> Result<Exit> {
-    let inherited = std::env::var(env::LOCK_FD).ok();
-    let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
-    let mut flags = Flags {
-        actor: flags.actor.clone().unwrap_or_else(user_at_host),
-        actor_named: flags.actor.is_some(),
-        request_id: flags.request_id.clone(),
-        wait: flags.wait,
-        dry_run: flags.dry_run,
-        expect: Expect::default(),
-        on_wait: &on_wait,
-        stop: None,
-        inherited: inherited.as_deref(),
-    };
-    let done = match change::answered(store, &flags, change)? {
-        Some(done) => done,
-        None => {
-            flags.expect = expect(store)?;
-            change::run(store, &flags, change)?
-        }
-    };
+    let done = flags.with(expect(store)?, ui, |flags| {
+        change::run(store, flags, change)
+    })?;
     print(schema, &done, ui)?;
     Ok(Exit::Ok)
 }
 
 /// Says once that a lock is waited for.
 pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
+    if waiting.path.ends_with(wagg::layout::file::SOCKET) {
+        return ui.status(format!(
+            "waiting up to {} s for {} to stop answering",
+            waiting.wait.as_secs_f64().ceil(),
+            waiting.path.display()
+        ));
+    }
     let holder = waiting
         .holder
         .map_or_else(|| "another process".to_owned(), ToString::to_string);
@@ -199,9 +208,6 @@ pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
 /// Prints a receipt: in JSON as a whole, else the id that was made or acted on and nothing else.
 pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
     let unreadable = |e| Error::new(Code::Internal, "a receipt can not be read back").caused_by(e);
-    if !ui.is_data() {
-        warn(done, ui);
-    }
     if done.dry_run && !ui.is_data() {
         return print_plan(done, ui);
     }
@@ -212,18 +218,6 @@ pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
         Some(line) => ui.receipt(schema, &receipt, line),
         None if ui.is_data() => ui.object(schema, &receipt, |_| {}),
         None => Ok(()),
-    }
-}
-
-/// What a person is told beside the answer.
-fn warn(done: &Done, ui: &Ui) {
-    #[derive(Default, serde::Deserialize)]
-    struct Told {
-        #[serde(default)]
-        warnings: Vec<String>,
-    }
-    for text in done.receipt.parse::<Told>().unwrap_or_default().warnings {
-        ui.warn(text);
     }
 }
 
@@ -251,7 +245,8 @@ fn print_plan(done: &Done, ui: &Ui) -> Result<()> {
     })
 }
 
-fn describe(effect: &Effect) -> String {
+/// An effect in a few words.
+pub fn describe(effect: &Effect) -> String {
     let path = effect.path().display();
     match effect {
         Effect::Document {

@@ -199,6 +199,13 @@ impl Ui {
         self.bar.arm();
         &self.bar
     }
+
+    /// The flag that SIGINT sets, for what waits and reports no progress. As with
+    /// [`Ui::progress`], SIGINT does not end the process from here on.
+    pub fn stop(&self) -> &AtomicBool {
+        self.bar.arm();
+        &self.bar.interrupted
+    }
 }
 
 #[cfg(test)]

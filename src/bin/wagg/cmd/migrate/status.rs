@@ -133,7 +133,7 @@ impl Row for WorkerStatus {
 /// What was left in a legacy root.
 #[derive(serde::Serialize)]
 #[serde(transparent)]
-struct Left<'a>(&'a MigrationDiagnostic);
+pub(super) struct Left<'a>(pub &'a MigrationDiagnostic);
 
 impl Row for Left<'_> {
     const NOUN: &'static str = "diagnostics";

@@ -1,0 +1,102 @@
+//! `wagg migrate` itself.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use wagg::diag::{Code, Effects, Error, Exit, Result};
+use wagg::ops::legacy::Roots;
+use wagg::ops::migrate::{Done, Home, Options, migrate};
+
+use super::answer;
+use crate::cmd::change::ChangeFlags;
+use crate::cmd::store;
+use crate::ui::Ui;
+
+/// What to move, and how.
+#[derive(Debug, clap::Args)]
+pub struct Start {
+    /// The legacy Session root: one folder a Session
+    #[arg(long, value_name = "DIR", required = true)]
+    sessions: Option<PathBuf>,
+
+    /// The legacy metadata root: one folder a Worker name
+    #[arg(long, value_name = "DIR", required = true)]
+    metadata: Option<PathBuf>,
+
+    /// Stop at the first Worker that can not be moved, as the Runtime's own migration did
+    #[arg(long)]
+    fail_fast: bool,
+
+    /// Compare every byte of what former runs moved, not names, sizes and times only
+    #[arg(long)]
+    deep: bool,
+
+    /// How many threads to work with [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+
+    /// Write the whole answer to a file as well
+    #[arg(long, value_name = "json=FILE", value_parser = parse_report)]
+    report: Option<PathBuf>,
+
+    #[command(flatten)]
+    change: ChangeFlags,
+}
+
+fn parse_report(text: &str) -> std::result::Result<PathBuf, String> {
+    match text.split_once('=') {
+        Some(("json", path)) if !path.is_empty() => Ok(path.into()),
+        Some((kind, _)) if kind != "json" => {
+            Err(format!("{kind:?} is no kind of report here; json is"))
+        }
+        _ => Err("expected json=FILE".to_owned()),
+    }
+}
+
+/// Migrates, and prints what became of it.
+pub fn run(args: Start, ui: &Ui) -> Result<Exit> {
+    let (Some(sessions), Some(metadata)) = (args.sessions, args.metadata) else {
+        return Err(Error::new(
+            Code::Usage,
+            "--sessions and --metadata are both needed",
+        ));
+    };
+    let options = Options {
+        roots: Roots { sessions, metadata },
+        fail_fast: args.fail_fast,
+        deep: args.deep,
+        jobs: args.jobs.unwrap_or(Options::default().jobs),
+    };
+    // A store of the oldest layout is found only by its name.
+    let path = match ui.store() {
+        Some(path) => path.to_owned(),
+        None => store::find(ui)?.path().to_owned(),
+    };
+    let home = Home::open(&path)?;
+    let done = args
+        .change
+        .with(ui, |flags| migrate(home, &options, flags, ui.progress()))?;
+    answer::show(&done.report, &done.settled, ui)?;
+    if let Some(path) = &args.report {
+        answer::write(&done.report, path)?;
+    }
+    Ok(exit(done, ui))
+}
+
+/// The status that it ends with, after an error that stopped it was told.
+fn exit(done: Done, ui: &Ui) -> Exit {
+    let Some(error) = done.stopped else {
+        return if done.report.is_complete() {
+            Exit::Ok
+        } else {
+            Exit::Left
+        };
+    };
+    ui.error(&error);
+    match error.effects {
+        _ if error.code == Code::Interrupted => Exit::Interrupted,
+        // Some were moved and others are left: the next run goes on.
+        Effects::Some => Exit::Left,
+        _ => error.exit(),
+    }
+}

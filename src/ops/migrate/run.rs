@@ -1,0 +1,558 @@
+//! One migration from its locks to its outcome.
+
+use serde_json::{Value, json};
+
+use super::act::{Act, Carried, Names, make_found_durable, write_manifest};
+use super::copy::interrupted;
+use super::facts::{Begin as NotesBegin, Known, LeftWorker, Notes};
+use super::layout_up::{Home, move_up};
+use super::manifest::Manifest;
+use super::plan::{Plan, Step, plan};
+use super::report::{Report, RootReport};
+use super::{COMMAND, Options, Sources, apart};
+use crate::diag::{Code, Effects, Error, Locus, Progress, Result};
+use crate::layout::{OperationId, Paths};
+use crate::ops::change::{self, Flags, Settled};
+use crate::store::journal::{
+    Begin, Intent, Journal, Lookup, OpenOperation, Outcome, Receipt, lookup,
+};
+use crate::store::{Document, Locks, StoreGuard};
+
+/// How a migration ended.
+#[derive(Debug)]
+pub struct Done {
+    /// What became of each Worker.
+    pub report: Report,
+    /// What stopped it before its end; the report says what was done by then.
+    pub stopped: Option<Error>,
+    /// It was done before, by the same request id.
+    pub replayed: bool,
+    /// What dead operations left, and was settled first.
+    pub settled: Vec<Settled>,
+}
+
+/// Migrates, or says what a migration would do.
+///
+/// # Errors
+/// What forbids it as a whole, or stopped it before the first effect; `outcome_unknown` if a sync
+/// failed. What stops it later is in the answer.
+pub fn migrate(
+    home: Home,
+    options: &Options,
+    flags: &Flags<'_>,
+    progress: &dyn Progress,
+) -> Result<Done> {
+    let request = Request::of(options, flags);
+    if let Some(done) = request.replayed(&home, flags)? {
+        return Ok(done);
+    }
+    apart(&home.root, options)?;
+    writable(&home)?;
+    if flags.dry_run {
+        return dry_run(&home, options, progress);
+    }
+    let absent = Sources::read(&options.roots, progress)?.are_absent();
+    if absent && home.oldest.is_none() {
+        // As the reference: no lock, and nothing written.
+        return nothing_there(options);
+    }
+    let mut locks = Locks::open(&home.root)?;
+    let lock = flags.lock(COMMAND);
+    let mut guard = locks.store(&lock)?;
+    guard.take_migration_lock(&lock)?;
+    let journal = Journal::new(&guard, lock);
+    let settled = change::settle_store(&home.catalog, &guard, &journal)?;
+    if let Some(done) = request.replayed(&home, flags)? {
+        return Ok(done);
+    }
+    let home = moved_up(home, &guard, &journal, flags, options)?;
+    let run = Run {
+        home: &home,
+        guard: &guard,
+        journal: &journal,
+        options,
+        flags,
+        request: &request,
+        progress,
+    };
+    let mut done = run.go()?;
+    done.settled = settled;
+    Ok(done)
+}
+
+/// What makes the operation exactly-once.
+struct Request {
+    fingerprint: String,
+    args: Value,
+}
+
+impl Request {
+    fn of(options: &Options, _flags: &Flags<'_>) -> Self {
+        let args = json!({
+            "sessions": options.roots.sessions.to_string_lossy(),
+            "metadata": options.roots.metadata.to_string_lossy(),
+            "fail_fast": options.fail_fast,
+            "deep": options.deep,
+        });
+        Self {
+            fingerprint: change::fingerprint(COMMAND, &args),
+            args,
+        }
+    }
+
+    fn replayed(&self, home: &Home, flags: &Flags<'_>) -> Result<Option<Done>> {
+        let Some(request_id) = &flags.request_id else {
+            return Ok(None);
+        };
+        let actor = flags.actor_named.then_some(flags.actor.as_str());
+        let lock = flags.lock(COMMAND);
+        let found = lookup(&home.root, &lock, request_id, &self.fingerprint, actor)?;
+        match found {
+            Lookup::Replay(replay) => Done::replayed(&replay.receipt).map(Some),
+            Lookup::Unknown | Lookup::Unsettled(_) => Ok(None),
+        }
+    }
+
+    fn intent(&self, flags: &Flags<'_>) -> Intent {
+        let mut intent = Intent::new(flags.actor.clone(), COMMAND, self.fingerprint.clone());
+        intent.request_id.clone_from(&flags.request_id);
+        intent.args = self.args.clone();
+        // Nothing has to follow: whoever settles it clears what it left, and a rerun goes on.
+        intent.follow = json!({"effects": [], "commit": 0, "answer": {}});
+        intent
+    }
+}
+
+impl Done {
+    fn of(report: Report) -> Self {
+        Self {
+            report,
+            stopped: None,
+            replayed: false,
+            settled: Vec::new(),
+        }
+    }
+
+    fn replayed(receipt: &Receipt) -> Result<Self> {
+        let unreadable =
+            |e| Error::new(Code::Internal, "a receipt can not be read back").caused_by(e);
+        // By way of a value: numbers would not come through otherwise.
+        let value: Value = receipt.parse().map_err(unreadable)?;
+        let report: Report = serde_json::from_value(value).map_err(unreadable)?;
+        Ok(Self {
+            replayed: true,
+            ..Self::of(report)
+        })
+    }
+}
+
+/// Refuses a store that this program does not write, and one that is on no disk.
+fn writable(home: &Home) -> Result<()> {
+    change::writable(&home.runtime)?;
+    if let Document::Good(runtime) = home.runtime.runtime()
+        && runtime.backend != "fs_store"
+    {
+        return Err(Error::new(
+            Code::CorruptDocument,
+            format!(
+                "runtime.json says that the backend is {:?}, so no Runtime reads this store from disk",
+                runtime.backend
+            ),
+        )
+        .at(Locus::file(Paths::runtime()))
+        .hint("wagg verify"));
+    }
+    Ok(())
+}
+
+fn roots_of(options: &Options, sources: &Sources) -> Vec<RootReport> {
+    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    vec![
+        RootReport {
+            kind: "sessions".to_owned(),
+            path: text(&options.roots.sessions),
+            present: !sources.sessions.root.is_absent(),
+            folders: sources.sessions.folders.len() as u64,
+        },
+        RootReport {
+            kind: "metadata".to_owned(),
+            path: text(&options.roots.metadata),
+            present: !sources.metadata.is_absent(),
+            folders: sources.metadata_folders,
+        },
+    ]
+}
+
+/// Neither legacy root is there.
+fn nothing_there(options: &Options) -> Result<Done> {
+    let sources = Sources::read(&options.roots, &crate::diag::NoProgress)?;
+    let empty = Plan::empty();
+    let mut report = Report::of(&empty, roots_of(options, &sources), false);
+    "no_change".clone_into(&mut report.outcome);
+    report.conclude(&options.roots);
+    Ok(Done::of(report))
+}
+
+fn dry_run(home: &Home, options: &Options, progress: &dyn Progress) -> Result<Done> {
+    let mut sources = Sources::read(&options.roots, progress)?;
+    if sources.are_absent() && home.oldest.is_none() {
+        return nothing_there(options);
+    }
+    let manifest = Manifest::read(&home.catalog)?;
+    let known = Known::read(&home.root);
+    progress.start(None);
+    let mut plan = plan(
+        &home.catalog,
+        &mut sources,
+        &manifest,
+        &known,
+        options,
+        true,
+        progress,
+    )?;
+    progress.finish();
+    let needed = home.oldest.is_some() || needs_writing(&plan, &manifest, &known);
+    if needed {
+        refuse_live(&plan)?;
+    }
+    let mut report = Report::of(&plan, roots_of(options, &sources), true);
+    report.remark(std::mem::take(&mut plan.notes));
+    report.moved_up = moved_up_path(home);
+    if !needed {
+        "no_change".clone_into(&mut report.outcome);
+    }
+    report.conclude(&options.roots);
+    Ok(Done::of(report))
+}
+
+fn moved_up_path(home: &Home) -> Option<String> {
+    let name = home.oldest.as_ref()?;
+    let path = std::path::Path::new(crate::layout::file::RUNTIMES).join(name);
+    Some(path.to_string_lossy().into_owned())
+}
+
+/// A Runtime that runs keeps the catalog in memory and would write over what changes.
+fn refuse_live(plan: &Plan) -> Result<()> {
+    let Some(live) = plan.live else { return Ok(()) };
+    Err(Error::new(
+        Code::RuntimeLive,
+        format!(
+            "run {} of Worker {} answers, so a Runtime holds the catalog and would write over this change",
+            live.generation, live.worker
+        ),
+    )
+    .at(Locus::file(Paths::socket(live.worker, live.generation)))
+    .hint("stop the Runtime first, then run wagg migrate again"))
+}
+
+/// Whether there is anything to do: something to move, a manifest that says less than is so, or
+/// something left that is not noted yet.
+fn needs_writing(plan: &Plan, manifest: &Manifest, known: &Known) -> bool {
+    if plan.moving().next().is_some() {
+        return true;
+    }
+    let mut then = manifest.clone();
+    settle_states(plan, &mut then);
+    then.conclude(plan.is_complete(), &plan.diagnostics);
+    then.says_more() || plan.left_set() != known.left
+}
+
+/// Sets the checkpoints of all Workers of which nothing has to be moved.
+fn settle_states(plan: &Plan, manifest: &mut Manifest) {
+    for item in &plan.items {
+        if let (Some(state), false) = (item.state, matches!(item.step, Step::Move(_))) {
+            manifest.set(item.id, state);
+        }
+    }
+}
+
+/// Moves the oldest layout up, as an operation of its own: what is planned then is a store.
+fn moved_up(
+    home: Home,
+    guard: &StoreGuard<'_>,
+    journal: &Journal<'_>,
+    flags: &Flags<'_>,
+    options: &Options,
+) -> Result<Home> {
+    let Some(name) = home.oldest.clone() else {
+        return Ok(home);
+    };
+    let path = moved_up_path(&home).unwrap_or_default();
+    let args = json!({ "moves_up": path });
+    let request = Request {
+        fingerprint: change::fingerprint(COMMAND, &args),
+        args,
+    };
+    let mut intent = request.intent(flags);
+    intent.request_id = None;
+    // The plan is asked whether anything forbids it before anything is moved.
+    let mut sources = Sources::read(&options.roots, &crate::diag::NoProgress)?;
+    let manifest = Manifest::read(&home.catalog)?;
+    let live = plan(
+        &home.catalog,
+        &mut sources,
+        &manifest,
+        &Known::default(),
+        options,
+        false,
+        &crate::diag::NoProgress,
+    )?;
+    refuse_live(&live)?;
+    let Begin::Fresh(operation) = journal.begin(intent, false)? else {
+        return Err(Error::new(Code::Internal, "a new operation is not new"));
+    };
+    move_up(guard, &name).map_err(|e| match e.code {
+        Code::OutcomeUnknown => e,
+        _ => e.effects(Effects::Unknown),
+    })?;
+    let receipt = Receipt::new(&json!({
+        "operation_id": operation.id(),
+        "outcome": "done",
+        "command": COMMAND,
+        "moved_up": path,
+    }));
+    operation.finish(Outcome::Done, receipt.map_err(unwritable)?)?;
+    let root = home.root.root().to_owned();
+    let mut up = Home::open(&root)?;
+    up.oldest = Some(name);
+    Ok(up)
+}
+
+fn unwritable(e: serde_json::Error) -> Error {
+    Error::new(Code::Internal, "a receipt can not be written as JSON").caused_by(e)
+}
+
+/// A migration under its locks.
+struct Run<'a> {
+    home: &'a Home,
+    guard: &'a StoreGuard<'a>,
+    journal: &'a Journal<'a>,
+    options: &'a Options,
+    flags: &'a Flags<'a>,
+    request: &'a Request,
+    progress: &'a dyn Progress,
+}
+
+impl Run<'_> {
+    fn go(&self) -> Result<Done> {
+        let mut sources = Sources::read(&self.options.roots, self.progress)?;
+        let manifest = Manifest::read(&self.home.catalog)?;
+        let known = Known::read(&self.home.root);
+        self.progress.start(None);
+        let made = plan(
+            &self.home.catalog,
+            &mut sources,
+            &manifest,
+            &known,
+            self.options,
+            false,
+            self.progress,
+        );
+        self.progress.finish();
+        let mut plan = made?;
+        let mut report = Report::of(&plan, roots_of(self.options, &sources), false);
+        report.moved_up = moved_up_path(self.home);
+        let notes = std::mem::take(&mut plan.notes);
+        if !needs_writing(&plan, &manifest, &known) {
+            report.remark(notes);
+            return self.no_change(report);
+        }
+        refuse_live(&plan)?;
+        if self.progress.interrupted() {
+            return Err(interrupted());
+        }
+        let names = Names::mint();
+        let mut intent = self.request.intent(self.flags);
+        intent.leftovers = names.leftovers(&plan);
+        let operation = match self.journal.begin(intent, self.flags.actor_named)? {
+            Begin::Fresh(operation) => operation,
+            Begin::Replay(replay) => return Done::replayed(&replay.receipt),
+            Begin::Unsettled(other) => return Err(taken(&other)),
+        };
+        let work = Work {
+            run: self,
+            plan: &plan,
+            sources: &sources,
+            names: &names,
+            previous: known.latest,
+        };
+        work.carry_out(operation, manifest, report, notes)
+    }
+
+    fn no_change(&self, mut report: Report) -> Result<Done> {
+        "no_change".clone_into(&mut report.outcome);
+        report.request_id.clone_from(&self.flags.request_id);
+        report.conclude(&self.options.roots);
+        if self.flags.request_id.is_none() {
+            return Ok(Done::of(report));
+        }
+        let intent = self.request.intent(self.flags);
+        report.operation_id = Some(intent.operation_id);
+        let receipt = Receipt::new(&report).map_err(unwritable)?;
+        let noted =
+            self.journal
+                .record(intent, self.flags.actor_named, Outcome::NoChange, receipt)?;
+        match noted {
+            Lookup::Unknown => Ok(Done::of(report)),
+            Lookup::Replay(replay) => Done::replayed(&replay.receipt),
+            Lookup::Unsettled(other) => Err(taken(&other)),
+        }
+    }
+}
+
+fn taken(other: &Intent) -> Error {
+    let id = other.request_id.as_deref().unwrap_or_default();
+    Error::new(
+        Code::RequestMismatch,
+        format!(
+            "the request id {id:?} is in use by operation {} ({}), which has no outcome yet",
+            other.operation_id, other.command
+        ),
+    )
+    .hint(format!("wagg op show {}", other.operation_id))
+}
+
+/// A plan that is carried out under its intent.
+struct Work<'a> {
+    run: &'a Run<'a>,
+    plan: &'a Plan,
+    sources: &'a Sources,
+    names: &'a Names,
+    previous: Option<OperationId>,
+}
+
+impl Work<'_> {
+    fn carry_out(
+        &self,
+        operation: OpenOperation<'_>,
+        mut manifest: Manifest,
+        mut report: Report,
+        mut notes: Vec<crate::diag::Finding>,
+    ) -> Result<Done> {
+        let id = operation.id();
+        let begun = self.begin(id, &mut manifest);
+        let mut file = match begun {
+            Ok(file) => file,
+            Err(e) if e.code == Code::OutcomeUnknown => return Err(e),
+            Err(e) => {
+                // Nothing of a Worker was touched. Should this note be lost, it is settled.
+                let _ = operation.clear();
+                return Err(e);
+            }
+        };
+        let act = Act {
+            guard: self.run.guard,
+            sources: self.sources,
+            options: self.run.options,
+            names: self.names,
+            progress: self.run.progress,
+        };
+        let Carried {
+            moved,
+            left,
+            notes: found,
+            mut stopped,
+        } = act.run(self.plan, &mut manifest, &mut file)?;
+        let did_something = !moved.is_empty();
+        for worker in &mut report.workers {
+            let Some(id) = worker.worker_id else { continue };
+            if let Some(moved) = moved.get(&id) {
+                worker.moved(moved);
+            }
+            if let Some(finding) = left.get(&id) {
+                worker.left(finding);
+            }
+        }
+        drop(moved);
+        notes.extend(found);
+        report.remark(notes);
+        report.operation_id = Some(id);
+        report.request_id.clone_from(&self.run.flags.request_id);
+        report.facts = Some(Notes::path(id));
+        let mut all_left = self.plan.left_set();
+        all_left.extend(left.values().map(LeftWorker::of));
+        report.conclude(&self.run.options.roots);
+        let complete = report.is_complete() && stopped.is_none();
+        report.outcome = if complete { "done" } else { "partial" }.to_owned();
+        report.conclude(&self.run.options.roots);
+        manifest.conclude(complete, &self.plan.diagnostics);
+        let summary = serde_json::to_value(&report.summary).map_err(unwritable)?;
+        let ended = write_manifest(self.run.guard, &mut manifest, self.names)
+            .and_then(|()| file.end(all_left, &report.outcome, summary));
+        if let Err(e) = ended {
+            if e.code == Code::OutcomeUnknown {
+                return Err(e);
+            }
+            stopped.get_or_insert(e);
+        }
+        let effects = if did_something {
+            Effects::Some
+        } else {
+            Effects::None
+        };
+        let stopped = stopped.map(|e| e.effects(effects));
+        self.end(operation, &report, stopped.is_some())?;
+        Ok(Done {
+            stopped,
+            ..Done::of(report)
+        })
+    }
+
+    /// Writes what must be there before the first Worker is touched: our own notes, and the
+    /// manifest with what is known already.
+    fn begin(&self, id: OperationId, manifest: &mut Manifest) -> Result<Notes> {
+        let moving: Vec<_> = self.plan.moving().collect();
+        let roots = &self.run.options.roots;
+        let file = Notes::begin(
+            self.run.guard,
+            &NotesBegin {
+                operation: id,
+                sessions: &roots.sessions.to_string_lossy(),
+                metadata: &roots.metadata.to_string_lossy(),
+                moving: &moving,
+                previous: self.previous,
+                temp: &self.names.latest,
+            },
+        )?;
+        make_found_durable(self.run.guard, self.plan, manifest)?;
+        settle_states(self.plan, manifest);
+        let complete = moving.is_empty() && self.plan.is_complete();
+        manifest.conclude(complete, &self.plan.diagnostics);
+        write_manifest(self.run.guard, manifest, self.names)?;
+        Ok(file)
+    }
+
+    /// Writes the outcome. What was stopped half way does not bind its request id: the next try
+    /// goes on where this one stopped.
+    fn end(&self, operation: OpenOperation<'_>, report: &Report, stopped: bool) -> Result<()> {
+        let bound = self.run.flags.request_id.is_some() && !stopped;
+        let receipt = if bound {
+            Receipt::new(report)
+        } else {
+            Receipt::new(&json!({
+                "operation_id": report.operation_id,
+                "outcome": report.outcome,
+                "command": COMMAND,
+                "summary": report.summary,
+                "facts": report.facts,
+            }))
+        };
+        let outcome = match report.outcome.as_str() {
+            _ if stopped => Outcome::Cleared,
+            "done" => Outcome::Done,
+            _ => Outcome::Partial,
+        };
+        operation
+            .finish(outcome, receipt.map_err(unwritable)?)
+            .map(drop)
+            .map_err(|e| {
+                Error::new(
+                    Code::OutcomeUnknown,
+                    "the migration is on disk and its outcome could not be noted; a rerun finds it done",
+                )
+                .effects(Effects::All)
+                .hint("run wagg migrate again")
+                .caused_by(e)
+            })
+    }
+}

@@ -38,11 +38,11 @@ pub use fence::{Expect, Liveness};
 pub use group::{Member, run_many};
 pub use prune::prune;
 pub use settle::{Passed, Settled, settle_store};
-pub use view::View;
+pub use view::{Records, View};
 pub(crate) use view::{document_error, no_worker};
 
 use crate::diag::{Code, Effects, Error, Locus, Result};
-use crate::layout::{Generation, OperationId, Paths, WorkerId};
+use crate::layout::{Generation, OperationId, Paths, SegmentId, WorkerId};
 use crate::ops::read::WorkerRef;
 use crate::store::fs::failed;
 use crate::store::journal::{
@@ -90,7 +90,8 @@ impl Flags<'_> {
         }
     }
 
-    fn lock<'s>(&'s self, command: &'s str) -> LockRequest<'s> {
+    /// How a lock is asked for under these flags.
+    pub(crate) fn lock<'s>(&'s self, command: &'s str) -> LockRequest<'s> {
         LockRequest {
             wait: self.wait,
             command,
@@ -167,9 +168,18 @@ pub trait Change {
     /// `not_found`, `ambiguous_reference`, `wrong_id_kind`.
     fn scope(&self, store: &Store) -> Result<Scope>;
 
-    /// What a live run forbids.
+    /// What a live run forbids. A plan that has to look first asks [`View::refuse_live`] itself.
     fn liveness(&self, _scope: Scope) -> Liveness {
         Liveness::None
+    }
+
+    /// The Segment that the change is about: `--expect-digest` is over its records. Asked under
+    /// the lock, so that it is the one that the plan acts on.
+    ///
+    /// # Errors
+    /// As [`Change::scope`].
+    fn segment(&self, _store: &Store) -> Result<Option<SegmentId>> {
+        Ok(None)
     }
 
     /// Whether several of this kind may be planned one upon the other before any is carried out.
@@ -257,6 +267,15 @@ impl Answer {
         // Only values that are JSON already are ever given.
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.fields.insert(name.to_owned(), value);
+    }
+
+    /// Adds to what a person is told beside the answer, if there is something.
+    pub fn warn(&mut self, text: Option<String>) {
+        let Some(text) = text else { return };
+        let warnings = self.fields.entry("warnings");
+        if let Value::Array(all) = warnings.or_insert_with(|| Value::Array(Vec::new())) {
+            all.push(text.into());
+        }
     }
 }
 
@@ -492,6 +511,23 @@ pub fn run(store: &Store, flags: &Flags<'_>, change: &dyn Change) -> Result<Done
     }
 }
 
+/// What this very change answered before under its request id, if it did: asked before its
+/// references are looked at, since they may mean something else by now (C15).
+///
+/// # Errors
+/// `request_mismatch`, or the journal can not be read.
+pub fn answered_before(
+    store: &Store,
+    flags: &Flags<'_>,
+    change: &dyn Change,
+) -> Result<Option<Done>> {
+    if flags.request_id.is_none() {
+        return Ok(None);
+    }
+    let fingerprint = fingerprint(change.command(), &change.arguments());
+    replayed(store, flags, change.command(), &fingerprint)
+}
+
 /// Takes the lock of a scope and settles what is unfinished there.
 fn settle_in(
     store: &Store,
@@ -600,7 +636,7 @@ fn answered(store: &Store, replay: Replay) -> Result<Done> {
 
 fn dry_run(store: &Store, flags: &Flags<'_>, change: &dyn Change, scope: Scope) -> Result<Done> {
     let view = View::plain(store);
-    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
+    fence::check(&view, scope, change, &flags.expect)?;
     dry_answer(flags, change, &change.plan(&view, scope)?)
 }
 
@@ -672,7 +708,7 @@ fn under(
         return answered(store, replay).map(Some);
     }
     let view = View::plain(store);
-    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
+    fence::check(&view, scope, change, &flags.expect)?;
     let intent = intent(change, flags, scope, fingerprint.to_owned());
     let done = match change.plan(&view, scope)? {
         Planned::Nothing(answer) => nothing(store, &journal, intent, flags, &answer)?,

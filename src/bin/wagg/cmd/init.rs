@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use wagg::diag::{Exit, Result};
-use wagg::ops::change::Expect;
 use wagg::ops::init;
 
 use super::change;
@@ -33,9 +32,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         .dir
         .or_else(|| ui.store().map(PathBuf::from))
         .unwrap_or_else(|| PathBuf::from("."));
-    let done = args
-        .flags
-        .with(Expect::default(), ui, |flags| init::init(&dir, flags))?;
+    let done = args.flags.with(ui, |flags| init::init(&dir, flags))?;
     if done.outcome() == "no_change" && !done.dry_run {
         ui.status("it is a store already; nothing was changed");
     }

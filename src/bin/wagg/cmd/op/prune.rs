@@ -35,9 +35,9 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         forgotten: Vec<String>,
     }
     let store = store::find(ui)?;
-    let done = args.flags.with(Expect::default(), ui, |flags| {
-        ops::prune(&store, flags, args.older_than)
-    })?;
+    let done = args
+        .flags
+        .with(ui, |flags| ops::prune(&store, flags, args.older_than))?;
     if ui.is_data() {
         change::print("wagg.op.prune/1", &done, ui)?;
         return Ok(Exit::Ok);

@@ -841,15 +841,11 @@ fn c30_children_and_peers_under_crashes() {
 #[test]
 fn init_under_crashes() {
     use crate::ops::init::init;
-    Crashes::new(
-        "init",
-        |_| {},
-        init,
-    )
-    // The name of a temporary folder is another in each run.
-    .alike(|text, done| text.replace(done.line.as_deref().unwrap(), "<root>"))
-    .may_be_half_made()
-    .everywhere();
+    Crashes::new("init", |_| {}, init)
+        // The name of a temporary folder is another in each run.
+        .alike(|text, done| text.replace(done.line.as_deref().unwrap(), "<root>"))
+        .may_be_half_made()
+        .everywhere();
 }
 
 /// C14, C15: a group that shares its syncs, each of its members for itself.

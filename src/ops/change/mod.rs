@@ -41,6 +41,7 @@ pub use fence::{Expect, Liveness};
 pub(crate) use fence::{any_live_run, live_run, runtime_live, worker_live};
 pub use group::{Member, run_many};
 pub use prune::prune;
+pub(crate) use settle::can_settle;
 pub use settle::{Passed, Settled, settle_store};
 pub use view::{Records, View};
 pub(crate) use view::{document_error, no_worker};

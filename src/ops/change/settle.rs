@@ -138,6 +138,11 @@ fn settle_all(
     Ok(settled)
 }
 
+/// Whether an unfinished operation can be settled by this program.
+pub(crate) fn can_settle(intent: &Intent) -> bool {
+    serde_json::from_value::<Follow>(intent.follow.clone()).is_ok()
+}
+
 fn unreadable(intent: &Intent, e: serde_json::Error) -> Error {
     Error::new(
         Code::UnsettledOperation,

@@ -10,7 +10,7 @@ use crate::diag::{
     Code, Finding, NoProgress, Progress, RepairClass, Result, Severity, Subject, plural,
 };
 use crate::layout::{Paths, SegmentEntry, WorkerId, classify_segment, file};
-use crate::ops::change::{Scope, any_live_run, live_run};
+use crate::ops::change::{Scope, any_live_run, can_settle, live_run};
 use crate::ops::verify::{self, verify};
 use crate::record::Format;
 use crate::record::document::{Active, MetadataDocument};
@@ -76,7 +76,8 @@ fn make(
             .filter(|f| f.severity == Severity::Error)
             .map(|f| f.locus.path.clone())
             .collect(),
-        unsettled: unsettled(store.dir())?,
+        // What can not be read there is a finding of its own.
+        unsettled: unsettled(store.dir()).unwrap_or_default(),
     };
     let mut files: BTreeMap<PathBuf, Vec<Finding>> = BTreeMap::new();
     for finding in report.findings {
@@ -240,6 +241,13 @@ impl Maker<'_> {
             return (Item::of(finding, RepairClass::None, "it is settled"), None);
         };
         let operation = intent.operation_id;
+        if !can_settle(intent) {
+            let mut item = manual::item(finding, Some(self.store));
+            item.action = format!(
+                "nothing is changed: the intent of operation {operation} can not be read, so it may be a later wagg's, which settles it; until then nothing can be changed under its lock"
+            );
+            return (item, None);
+        }
         let left = match intent.leftovers.len() as u64 {
             0 => String::new(),
             n => format!(

@@ -1,4 +1,6 @@
 //! `wagg repair`, `wagg quarantine`, `wagg op undo`.
 
+mod cases;
+mod codes;
 mod kit;
 mod property;

@@ -1,6 +1,6 @@
 //! `wagg verify`: for every code the smallest input that shows it, and how the command behaves.
 
-mod case;
+pub mod case;
 mod documents;
 mod lines;
 mod moving;
@@ -20,7 +20,7 @@ use wagg::diag::Code;
 use case::{Case, Kit};
 
 /// Every row of every table.
-fn all() -> impl Iterator<Item = &'static Case> {
+pub fn all() -> impl Iterator<Item = &'static Case> {
     lines::CASES
         .iter()
         .chain(segments::CASES)

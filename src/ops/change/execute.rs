@@ -14,7 +14,8 @@ use super::{Work, split};
 use crate::diag::{Code, Effects, Error, Locus, Result};
 use crate::layout::OperationId;
 use crate::store::fs::{
-    Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dir_via, ensure_dirs, failed, sync_dir,
+    Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dir_via, ensure_dirs, failed,
+    remove_empty, sync_dir,
 };
 use crate::store::{Guard, Quarantine};
 
@@ -121,6 +122,33 @@ pub(super) fn execute(guard: &dyn Guard, items: &mut [Item<'_>], batch: Option<&
             }
         }
         fail_what_was_built_on_failures(items);
+    }
+    for item in items {
+        take_back(guard, item);
+    }
+}
+
+/// Removes the empty folders that an operation made before it failed. A document that was replaced
+/// before the commit point stays: it is a number that is used up.
+fn take_back(guard: &dyn Guard, item: &mut Item<'_>) {
+    if item.doubtful || item.done > item.commit {
+        return;
+    }
+    let Some(error) = &mut item.error else { return };
+    for act in item.acts.iter().take(item.done) {
+        let Effect::Folder { path, files, .. } = &act.effect else {
+            continue;
+        };
+        let removed = split(path).and_then(|(parent, name)| {
+            let dir = guard.write_at(&parent)?;
+            if files.is_empty() {
+                remove_empty(&dir, &name)?;
+            }
+            Ok(files.is_empty())
+        });
+        if !matches!(removed, Ok(true)) {
+            error.effects = Effects::Some;
+        }
     }
 }
 

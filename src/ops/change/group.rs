@@ -202,7 +202,7 @@ fn plan(
     fence::check(&view, scope, change, &member.flags.expect)?;
     let intent = intent(change, &member.flags, scope, fingerprint.to_owned());
     match change.plan(&view, scope)? {
-        Planned::Nothing(answer) => nothing(journal, intent, &member.flags, &answer).map(Ok),
+        Planned::Nothing(answer) => nothing(store, journal, intent, &member.flags, &answer).map(Ok),
         Planned::Do(plan) => {
             let (intent, work) = noted(store, intent, plan)?;
             Ok(Err((Box::new(intent), work)))
@@ -235,7 +235,7 @@ fn carry_out(
         match begun {
             Ok(Begin::Fresh(operation)) => operations.push((index, operation, work)),
             Ok(Begin::Replay(replay)) => {
-                fates[index] = Fate::Answered(answered(replay));
+                fates[index] = Fate::Answered(answered(store, replay));
             }
             Ok(Begin::Unsettled(other)) => fates[index] = Fate::Answered(Err(taken(&other))),
             Err(e) => fates[index] = Fate::Answered(Err(e)),

@@ -18,6 +18,8 @@ pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
+#[cfg(test)]
+mod frame_tests;
 mod group;
 mod prune;
 mod settle;
@@ -579,7 +581,7 @@ fn replayed(
         return Ok(None);
     };
     match look_up(store, flags, command, request_id, fingerprint)? {
-        Lookup::Replay(replay) => answered(replay).map(Some),
+        Lookup::Replay(replay) => answered(store, replay).map(Some),
         Lookup::Unknown => Ok(None),
         Lookup::Unsettled(_) if flags.dry_run => Ok(None),
         Lookup::Unsettled(intent) => {
@@ -590,7 +592,7 @@ fn replayed(
             };
             settle_in(store, &mut locks, &flags.lock(command), scope)?;
             match look_up(store, flags, command, request_id, fingerprint)? {
-                Lookup::Replay(replay) => answered(replay).map(Some),
+                Lookup::Replay(replay) => answered(store, replay).map(Some),
                 Lookup::Unknown | Lookup::Unsettled(_) => Ok(None),
             }
         }
@@ -618,7 +620,8 @@ fn look_up(
 ///
 /// # Errors
 /// `outcome_unknown`, if that is what it knows.
-fn answered(replay: Replay) -> Result<Done> {
+fn answered(store: &Store, replay: Replay) -> Result<Done> {
+    journal::make_journal_durable(store.dir())?;
     if replay.outcome != Outcome::Unknown {
         return Ok(Done::of(replay.receipt, true));
     }
@@ -704,18 +707,18 @@ fn under(
         && let Lookup::Replay(replay) =
             look_up(store, flags, change.command(), request_id, fingerprint)?
     {
-        return answered(replay).map(Some);
+        return answered(store, replay).map(Some);
     }
     let view = View::plain(store);
     fence::check(&view, scope, change, &flags.expect)?;
     let intent = intent(change, flags, scope, fingerprint.to_owned());
     let done = match change.plan(&view, scope)? {
-        Planned::Nothing(answer) => nothing(&journal, intent, flags, &answer)?,
+        Planned::Nothing(answer) => nothing(store, &journal, intent, flags, &answer)?,
         Planned::Do(plan) => {
             let (intent, work) = noted(store, intent, plan)?;
             match journal.begin(intent, flags.actor_named)? {
                 Begin::Fresh(operation) => carry_out(store, guard, change, operation, &work)?,
-                Begin::Replay(replay) => answered(replay)?,
+                Begin::Replay(replay) => answered(store, replay)?,
                 Begin::Unsettled(other) => return Err(taken(&other)),
             }
         }
@@ -742,6 +745,7 @@ fn unnoted(command: &str, answer: &Answer) -> Result<Done> {
 
 /// An answer that needs no effect. It is noted only if a request id must be bound to it (C14).
 fn nothing(
+    store: &Store,
     journal: &Journal<'_>,
     intent: Intent,
     flags: &Flags<'_>,
@@ -758,7 +762,7 @@ fn nothing(
         receipt.clone(),
     )? {
         Lookup::Unknown => Ok(Done::of(receipt, false)),
-        Lookup::Replay(replay) => answered(replay),
+        Lookup::Replay(replay) => answered(store, replay),
         Lookup::Unsettled(other) => Err(taken(&other)),
     }
 }

@@ -57,7 +57,7 @@ pub fn prune(store: &Store, flags: &Flags<'_>, older_than: Duration) -> Result<D
     if let Some(request_id) = &flags.request_id
         && let Lookup::Replay(replay) = look_up(store, flags, COMMAND, request_id, &fingerprint)?
     {
-        return answered(replay);
+        return answered(store, replay);
     }
     let gone = journal.prunable(old)?;
     let answer = answer(&gone);

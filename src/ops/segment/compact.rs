@@ -16,9 +16,9 @@ use crate::layout::SegmentId;
 use crate::ops::change::{Answer, Change, Plan, Planned, Scope, View};
 use crate::ops::read::SegmentRef;
 use crate::ops::resolve::Resolver;
+use crate::record::Origin;
 use crate::record::step::message;
 use crate::record::write::{Lineage, NewStart};
-use crate::record::{Fold, Format, Limits, Origin, Scanner};
 use crate::store::Store;
 
 /// Makes a compacted projection of a Segment.
@@ -274,24 +274,10 @@ fn unreadable(from: &SegmentRef, e: serde_json::Error) -> Error {
     .caused_by(e)
 }
 
-/// Holds the result against the rule that calls and results stay together, with the eyes of
-/// `verify`. What fails here was apart in the source already.
+/// Holds the result against the rule that calls and results stay together. What fails here was
+/// apart in the source already.
 fn pairs(segment: &NewSegment, from: &SegmentRef) -> Result<()> {
-    let mut fold = Fold::new();
-    let bytes = segment.bytes.as_slice();
-    let scanned = Scanner::new(Limits::default())
-        .scan(bytes, bytes.len() as u64, Format::Segment, |line| {
-            fold.push(line);
-            std::ops::ControlFlow::Continue(())
-        })
-        .map_err(|e| {
-            Error::new(Code::Internal, "the new Segment can not be read back").caused_by(e)
-        })?;
-    let (_, remarks) = fold.finish(&scanned);
-    let apart = remarks
-        .into_iter()
-        .find(|r| matches!(r.code, Code::OrphanToolResult | Code::UnansweredToolCall));
-    match apart {
+    match segment.apart()? {
         None => Ok(()),
         Some(remark) => Err(Error::new(
             remark.code,

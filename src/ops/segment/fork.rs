@@ -76,6 +76,8 @@ impl Change for Fork {
         answer.field("forked_from", origin(from_turn));
         answer.field("items_left_behind", source.behind);
         answer.warn(source.warning());
+        // The state is kept as it is at the split; whether it can be gone on with is said.
+        answer.warn(segment.apart()?.map(|remark| remark.message));
         Ok(Planned::Do(Plan {
             worker: Some(worker),
             generation: home.generation,

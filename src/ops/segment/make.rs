@@ -1,6 +1,7 @@
 //! What the commands that make Segments or move the active pointer share: the Worker's Session,
 //! the acts by which a Segment appears (C28), and the pointer.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,7 +16,7 @@ use crate::ops::resolve::Resolver;
 use crate::record::document::{Active, MetadataDocument};
 use crate::record::scan::read_line;
 use crate::record::write::{NewStart, segment_start};
-use crate::record::{Facts, Format, Limits, Origin};
+use crate::record::{Facts, Fold, Format, Limits, Origin, Remark, Scanner};
 
 /// Milliseconds since 1970.
 pub(super) fn now_ms() -> u64 {
@@ -141,6 +142,27 @@ impl NewSegment {
             bytes,
             facts,
         })
+    }
+
+    /// A call without a result, or a result without a call, as `verify` would see it.
+    ///
+    /// # Errors
+    /// It can not be read back.
+    pub fn apart(&self) -> Result<Option<Remark>> {
+        let mut fold = Fold::new();
+        let bytes = self.bytes.as_slice();
+        let scanned = Scanner::new(Limits::default())
+            .scan(bytes, bytes.len() as u64, Format::Segment, |line| {
+                fold.push(line);
+                ControlFlow::Continue(())
+            })
+            .map_err(|e| {
+                Error::new(Code::Internal, "the new Segment can not be read back").caused_by(e)
+            })?;
+        let (_, remarks) = fold.finish(&scanned);
+        Ok(remarks
+            .into_iter()
+            .find(|r| matches!(r.code, Code::OrphanToolResult | Code::UnansweredToolCall)))
     }
 
     /// The act by which it appears in a Session that exists.

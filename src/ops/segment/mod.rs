@@ -143,5 +143,9 @@ fn findings(segment: &SegmentRef, session: Option<SessionId>, reading: &Reading)
 }
 
 #[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

@@ -10,8 +10,8 @@ use crate::diag::{Code, Error, Finding, Locus, Subject, plural};
 use crate::layout::{OperationId, Paths, WorkerId, file};
 use crate::record::Source;
 use crate::store::fs::stat_of;
-use crate::store::journal::{Intent, operations};
-use crate::store::{Dir, EntryKind, Folder, Store, read_folder};
+use crate::store::journal::{Intent, Scope, operations};
+use crate::store::{Dir, EntryKind, Folder, Held, Store, lock_states, read_folder};
 
 /// What our own folder holds, beside what stands in a folder of its own.
 fn expected(name: &str) -> Option<Expect> {
@@ -29,6 +29,12 @@ pub(super) fn open_operations(store: &Store) -> BTreeSet<OperationId> {
         |_| BTreeSet::new(),
         |(open, _)| open.into_iter().map(|intent| intent.operation_id).collect(),
     )
+}
+
+/// Whether the store itself is still being made: an `init` that was killed. What is missing then
+/// has that as its one cause.
+pub(super) fn is_being_made(store: &Store) -> bool {
+    read(store.dir()).is_ok_and(|(open, _)| open.iter().any(|intent| intent.command == "init"))
 }
 
 /// The intents without an outcome, and where lines begin that could not be read.
@@ -51,8 +57,20 @@ pub(super) fn check_operations(
     workers: &[WorkerId],
     found: &mut Found,
 ) {
+    // One whose lock is held is at work, or is settled by who holds it. What a holder wrote into a
+    // lock file decides nothing.
+    let held = lock_states(store.dir()).unwrap_or_default();
+    let at_work = |intent: &Intent| {
+        let lock = match (intent.scope, intent.worker_id) {
+            (Scope::Worker, Some(id)) => Paths::worker_lock(id),
+            _ => Paths::store_lock(),
+        };
+        held.iter()
+            .any(|state| state.path == lock && state.held == Held::Exclusive && state.sure)
+    };
     let wanted = |intent: &Intent| {
         before.contains(&intent.operation_id)
+            && !at_work(intent)
             && (workers.is_empty() || intent.worker_id.is_some_and(|id| workers.contains(&id)))
     };
     let (open, damaged) = match read(store.dir()) {
@@ -80,7 +98,7 @@ pub(super) fn check_operations(
                     intent.operation_id, intent.command, intent.actor, intent.ts
                 ),
             )
-            .with_hint("wagg explain unsettled_operation"),
+            .with_hint(format!("wagg op show {}", intent.operation_id)),
         );
     }
     if workers.is_empty() {

@@ -116,6 +116,17 @@ pub fn remove(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
     }
 }
 
+/// Removes a folder that holds nothing, and makes that durable.
+///
+/// # Errors
+/// What the system says, also that it is not empty; `outcome_unknown`.
+pub fn remove_empty(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
+    let path = dir.path_of(name.as_ref());
+    dir.remove_dir(name)
+        .map_err(|e| failed("remove", &path, e))?;
+    sync_dir(dir)
+}
+
 /// Makes the names in a folder durable.
 ///
 /// # Errors

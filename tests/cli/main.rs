@@ -7,6 +7,7 @@
 )]
 
 mod cases;
+mod changes;
 mod corpus;
 mod demo;
 mod docs;

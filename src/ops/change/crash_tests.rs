@@ -48,6 +48,7 @@ pub(crate) struct Crashes<'a> {
     alike: Alike<'a>,
     numbers: Numbers<'a>,
     half_made: bool,
+    crashes_only: bool,
 }
 
 /// How much was tried.
@@ -96,6 +97,7 @@ impl<'a> Crashes<'a> {
             alike: Box::new(|text, _| text),
             numbers: Box::new(str::to_owned),
             half_made: false,
+            crashes_only: false,
         }
     }
 
@@ -128,6 +130,12 @@ impl<'a> Crashes<'a> {
         self
     }
 
+    /// Leaves out the steps that fail: of many changes at once each says its own.
+    pub fn crashes_only(mut self) -> Self {
+        self.crashes_only = true;
+        self
+    }
+
     /// Tries everything, and gives how much that was.
     pub fn everywhere(mut self) -> Tally {
         let (before, undisturbed, receipt, syncs) = self.undisturbed();
@@ -157,7 +165,11 @@ impl<'a> Crashes<'a> {
         )
         .unwrap();
         let twice = self.twice(steps, &expected);
-        let failed = self.failing(steps, &expected);
+        let failed = if self.crashes_only {
+            0
+        } else {
+            self.failing(steps, &expected)
+        };
         let tally = Tally {
             steps,
             tries: tries.get() + twice + failed,
@@ -829,14 +841,50 @@ fn c30_children_and_peers_under_crashes() {
 #[test]
 fn init_under_crashes() {
     use crate::ops::init::init;
-    Crashes::new(
-        "init",
-        |_| {},
+    Crashes::new("init", |_| {}, init)
         // The name of a temporary folder is another in each run.
-        |root, flags| init(root, flags),
-    )
-    .alike(|text, done| text.replace(done.line.as_deref().unwrap(), "<root>"))
-    .may_be_half_made()
+        .alike(|text, done| text.replace(done.line.as_deref().unwrap(), "<root>"))
+        .may_be_half_made()
+        .everywhere();
+}
+
+/// C14, C15: a group that shares its syncs, each of its members for itself.
+#[test]
+fn c15_a_group_under_crashes() {
+    use super::{Member, run_many};
+    use crate::ops::run::reserve::Reserve;
+    use crate::store::journal::Receipt;
+    let setup = |root: &Path| {
+        stores::seven(root);
+        stores::next(root, 9);
+        stores::worker(root, 8, 0);
+    };
+    Crashes::new("a group of three run reserve", setup, |root, flags| {
+        let members = ["7", "8", "7"].map(|worker| Member {
+            change: Box::new(Reserve {
+                worker: worker.to_owned(),
+            }),
+            flags: flags.clone(),
+        });
+        let mut n = 0;
+        let members = members.map(|mut member| {
+            n += 1;
+            member.flags.request_id = Some(format!("request-{n}"));
+            member
+        });
+        let all: Vec<Done> = run_many(&Store::open(root)?, &members)
+            .into_iter()
+            .collect::<Result<_>>()?;
+        let receipts: Vec<_> = all.iter().map(|done| &done.receipt).collect();
+        Ok(Done {
+            receipt: Receipt::new(&receipts).unwrap(),
+            line: None,
+            replayed: all.iter().all(|done| done.replayed),
+            dry_run: false,
+        })
+    })
+    .allow(&[Code::MissingRunFolder])
+    .crashes_only()
     .everywhere();
 }
 

@@ -559,7 +559,8 @@ fn open(root: &Dir, path: &Path) -> io::Result<Option<std::fs::File>> {
     }
 }
 
-fn document_digest(root: &Dir, path: &Path) -> io::Result<Option<String>> {
+/// SHA-256 in hex of a document; none if there is none.
+pub(super) fn document_digest(root: &Dir, path: &Path) -> io::Result<Option<String>> {
     match open(root, path)? {
         Some(file) => Ok(Some(sha256(&read_whole(&file)?))),
         None => Ok(None),

@@ -18,6 +18,8 @@ pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
+#[cfg(test)]
+mod frame_tests;
 mod group;
 mod prune;
 mod settle;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::effect::{Act, Effect, State};
+use super::effect::{Act, Effect, State, document_digest};
 use super::execute::{Ended, Item, execute, is_missing};
 use super::{Follow, Scope, receipt, split};
 use crate::diag::{Code, Error, Locus, Result};
@@ -167,6 +167,9 @@ fn commit_passed(store: &Store, follow: &Follow, all: &[(&Intent, Follow)]) -> R
         // A part of an append is no record that anybody may read, or it would have moved on.
         State::Before | State::Part(_) => {}
         State::Moved => {
+            if stands_before(store, effect, all)? {
+                return Ok(Passed::No);
+            }
             if !built_on(store, follow, effect, all)? {
                 let not = effect.surely_not(store.dir());
                 let not = not.map_err(|e| failed("read", effect.path(), e))?;
@@ -179,6 +182,37 @@ fn commit_passed(store: &Store, follow: &Follow, all: &[(&Intent, Follow)]) -> R
     } else {
         Passed::No
     })
+}
+
+/// Whether the document is as it was before an unfinished operation upon which this one was
+/// planned: of a group, none of these was carried out.
+fn stands_before(store: &Store, effect: &Effect, all: &[(&Intent, Follow)]) -> Result<bool> {
+    let Effect::Document { path, before, .. } = effect else {
+        return Ok(false);
+    };
+    let now = document_digest(store.dir(), path).map_err(|e| failed("read", path, e))?;
+    let mut at = before;
+    // Each step goes back by one operation, so there are no more than those.
+    for _ in all {
+        let upon = all
+            .iter()
+            .flat_map(|(_, other)| &other.effects)
+            .find_map(|e| match e {
+                Effect::Document {
+                    path: p,
+                    before,
+                    after,
+                    ..
+                } if p == path && Some(after) == at.as_ref() => Some(before),
+                _ => None,
+            });
+        match upon {
+            Some(before) if *before == now => return Ok(true),
+            Some(before) => at = before,
+            None => return Ok(false),
+        }
+    }
+    Ok(false)
 }
 
 /// Whether another unfinished operation was planned upon this effect, and is there.

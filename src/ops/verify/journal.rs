@@ -57,7 +57,8 @@ pub(super) fn check_operations(
     workers: &[WorkerId],
     found: &mut Found,
 ) {
-    // One whose lock is held is at work, or is settled by who holds it.
+    // One whose lock is held is at work, or is settled by who holds it. What a holder wrote into a
+    // lock file decides nothing.
     let held = lock_states(store.dir()).unwrap_or_default();
     let at_work = |intent: &Intent| {
         let lock = match (intent.scope, intent.worker_id) {
@@ -65,7 +66,7 @@ pub(super) fn check_operations(
             _ => Paths::store_lock(),
         };
         held.iter()
-            .any(|state| state.path == lock && state.held == Held::Exclusive)
+            .any(|state| state.path == lock && state.held == Held::Exclusive && state.sure)
     };
     let wanted = |intent: &Intent| {
         before.contains(&intent.operation_id)

@@ -305,10 +305,10 @@ impl<'g> Journal<'g> {
                 Ok(Line::Intent(intent)) => {
                     begun.insert(intent.operation_id);
                 }
-                Ok(Line::Ending(ending)) => {
-                    if begun.remove(&ending.operation_id) && forget(&ending) {
-                        gone.push(ending.operation_id);
-                    }
+                Ok(Line::Ending(ending))
+                    if begun.remove(&ending.operation_id) && forget(&ending) =>
+                {
+                    gone.push(ending.operation_id);
                 }
                 _ => {}
             }

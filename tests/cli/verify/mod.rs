@@ -58,6 +58,14 @@ fn every_finding_code_has_a_case() {
 }
 
 #[test]
+fn codes_of_orphans_are_in_its_tests() {
+    let tests = include_str!("../orphans.rs");
+    for code in OF_ORPHANS {
+        assert!(tests.contains(&format!("\"{code}\"")), "{code}");
+    }
+}
+
+#[test]
 fn the_store_that_cases_damage_is_good() {
     for kit in [Kit::v1(), Kit::v3()] {
         let out = kit.verify(&["--format", "json", "--strict"]).status(0);

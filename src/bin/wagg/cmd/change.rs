@@ -216,7 +216,7 @@ pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
         .map_or_else(|| "another process".to_owned(), ToString::to_string);
     ui.status(format!(
         "waiting up to {} s for {}, held by {holder}",
-        waiting.wait.as_secs(),
+        waiting.wait.as_secs_f64().ceil(),
         waiting.path.display()
     ));
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use wagg::diag::{Code, Error, Exit, Result};
-use wagg::ops::change::{self as ops, Expect};
+use wagg::ops::change as ops;
 
 use crate::cmd::change::{self, ChangeFlags};
 use crate::cmd::{store, verify};

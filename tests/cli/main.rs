@@ -7,6 +7,7 @@
 )]
 
 mod cases;
+mod changes;
 mod corpus;
 mod demo;
 mod docs;
@@ -17,6 +18,7 @@ mod orphans;
 mod output;
 mod reading;
 mod readme;
+mod segment;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
 mod verify;

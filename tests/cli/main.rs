@@ -12,6 +12,7 @@ mod demo;
 mod docs;
 mod errors;
 mod layers;
+mod migrate;
 mod migrate_status;
 mod orphans;
 mod output;

@@ -269,7 +269,7 @@ codes! {
     MissingMetadata = "missing_metadata", Some(Severity::Warning), None, RepairClass::Manual, "a Worker has a Session and no active pointer";
     GenerationBehind = "generation_behind", Some(Severity::Warning), None, RepairClass::Automatic, "a run folder is above the generation in worker.json";
     MigrationIncomplete = "migration_incomplete", Some(Severity::Warning), None, RepairClass::Manual, "a migration was begun and not finished";
-    UnsettledOperation = "unsettled_operation", Some(Severity::Warning), None, RepairClass::Automatic, "an operation has an intent and no outcome";
+    UnsettledOperation = "unsettled_operation", Some(Severity::Warning), Some(Exit::Refused), RepairClass::Automatic, "an operation has an intent and no outcome";
     ScopeNotReclaimed = "scope_not_reclaimed", Some(Severity::Warning), None, RepairClass::Manual, "a reclaimed child still holds delegated scope";
     CaseCollision = "case_collision", Some(Severity::Warning), None, RepairClass::Manual, "two names differ in upper and lower case only";
     OrphanWorkerMetadata = "orphan_worker_metadata", Some(Severity::Warning), None, RepairClass::Manual, "metadata that no Worker of the catalog owns";

@@ -3,9 +3,11 @@
 pub mod apply;
 pub mod change;
 pub mod demo;
+pub mod init;
 pub mod legacy;
 pub mod migrate;
 pub mod migrate_status;
+pub mod operation;
 pub mod orphans;
 pub mod ownership;
 pub mod read;

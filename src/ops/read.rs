@@ -190,7 +190,7 @@ pub fn replay_error(segment: &SegmentRef, e: ReplayError) -> Error {
         ReplayError::Bad { line, fault } => Error::new(
             fault.code,
             format!(
-                "Segment {} does not replay beyond line {line}: {}",
+                "Segment {} does not replay, because of line {line}: {}",
                 segment.segment, fault.message
             ),
         )

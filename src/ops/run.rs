@@ -4,6 +4,7 @@
 //! and a run that ended cleanly leaves nothing but its folder.
 
 pub mod reserve;
+pub mod stop;
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -1,7 +1,11 @@
 //! Workers as a person asks about them: the catalog in a table, and one Worker with all that its
 //! documents say. Segments are counted and sized, not read.
 
-use std::num::NonZeroUsize;
+pub mod children;
+pub mod create;
+mod metadata;
+pub mod peer;
+
 use std::path::Path;
 
 use serde::Serialize;
@@ -12,7 +16,7 @@ use crate::layout::{
 };
 use crate::ops::read::{Time, WorkerRef};
 use crate::ops::run;
-use crate::ops::verify::{self, verify};
+use crate::ops::verify::{self, verify_folder};
 use crate::record::document::{MetadataDocument, ScopeRule, WorkerDocument};
 use crate::store::{
     Document, EntryKind, Folder, SegmentsFolder, SessionFolder, Store, WorkerFolder, WorkerState,
@@ -418,13 +422,11 @@ pub fn show(store: &Store, worker: &WorkerRef) -> Result<Details> {
     let document = state.worker.good();
     let metadata = state.metadata.good();
     let options = verify::Options {
-        workers: vec![worker.id],
         quick: true,
-        jobs: NonZeroUsize::MIN,
         ..verify::Options::default()
     };
-    let mut findings = verify(store, &options, &NoProgress)?.findings;
-    findings.retain(|finding| finding.subject.worker_id == Some(worker.id));
+    let folder = WorkerFolder::of(worker.folder.clone());
+    let mut findings = verify_folder(store, &folder, &options, &NoProgress);
     findings.sort_by_key(|finding| finding.severity);
     let mut summary = summary(&state);
     let loud = findings.iter().filter(|f| f.severity != Severity::Info);

@@ -514,6 +514,23 @@ pub fn check_retention_receipt(bytes: &[u8]) -> Result<(), DocumentFault> {
     read::<Receipt>(bytes).map(|_| ())
 }
 
+/// Checks the request of a new Worker, as it stands in `worker.json` of version 1.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub fn check_request(bytes: &[u8]) -> Result<(), DocumentFault> {
+    #[derive(Deserialize)]
+    struct Request {}
+    impl Document for Request {
+        fn table(_: Option<u64>) -> Option<&'static Ty> {
+            static REQUEST: Ty = Ty::Object(&documents::REQUEST);
+            Some(&REQUEST)
+        }
+        const VERSIONED: bool = false;
+    }
+    read::<Request>(bytes).map(|_| ())
+}
+
 /// Checks that bytes are one JSON object, whatever it holds.
 ///
 /// # Errors

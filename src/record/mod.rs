@@ -8,6 +8,8 @@ pub mod document;
 mod documents;
 pub mod facts;
 pub mod fold;
+#[cfg(test)]
+mod format_tests;
 pub mod item;
 pub mod json;
 pub mod preview;
@@ -18,6 +20,7 @@ pub mod shape;
 mod source;
 pub mod step;
 mod view;
+pub mod write;
 
 pub use facts::{Facts, ItemFact, Origin, Role};
 pub use fold::{Fold, Outline, Remark, Start};

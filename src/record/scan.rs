@@ -493,11 +493,19 @@ fn find_line<S: Source + ?Sized>(
 /// # Errors
 /// What is wrong with it; offsets count from the line's first byte.
 pub fn check_line(bytes: &[u8], format: Format) -> Result<(), Fault> {
+    read_line(bytes, format).map(|_| ())
+}
+
+/// The same, and gives what was picked out of it.
+///
+/// # Errors
+/// As [`check_line`].
+pub fn read_line(bytes: &[u8], format: Format) -> Result<Facts, Fault> {
     let mut facts = Facts::default();
     let bad = first_bad_utf8(bytes, 0);
     let view: View<'_, [u8]> = View::Whole { bytes, start: 0 };
     match judge(&view, format.ty(), &mut facts, bad, false) {
-        Verdict::Record(_) => Ok(()),
+        Verdict::Record(_) => Ok(facts),
         Verdict::Blank => Err(Fault::new(Code::CorruptRecord, 0, "an empty line")),
         Verdict::Bad(fault) => Err(fault),
     }

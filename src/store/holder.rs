@@ -121,6 +121,9 @@ pub struct LockState {
     pub pids: Vec<u32>,
     /// Who the exclusive holder says to be.
     pub holder: Option<Holder>,
+    /// Whether the kernel says so; else it is only what a holder wrote.
+    #[serde(skip)]
+    pub sure: bool,
 }
 
 /// Looks at every lock file of a store and takes none. Where the kernel has no table of locks to
@@ -185,6 +188,7 @@ fn state(
         held,
         pids: of_file.iter().filter_map(|lock| lock.pid).collect(),
         holder,
+        sure: !of_file.is_empty(),
     }
 }
 

@@ -108,6 +108,15 @@ impl Store {
         })
     }
 
+    /// A folder that is to become a store. Whether it is one already is not looked at.
+    #[must_use]
+    pub fn founding(dir: Dir, path: &Path) -> Self {
+        Self {
+            dir,
+            path: path.to_owned(),
+        }
+    }
+
     /// The root folder.
     #[must_use]
     pub fn dir(&self) -> &Dir {

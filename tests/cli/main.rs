@@ -17,6 +17,7 @@ mod migrate_status;
 mod orphans;
 mod output;
 mod reading;
+mod readme;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
 mod verify;

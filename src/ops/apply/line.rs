@@ -8,9 +8,17 @@ use crate::diag::{Code, Error, Result};
 use crate::layout::SegmentId;
 use crate::ops::change::{Change, Expect, Flags, Member};
 use crate::ops::run::reserve::Reserve;
+use crate::ops::segment::{Activate, Append, Compact, Create, Fork};
 
 /// The commands that a line may name.
-pub const COMMANDS: &[&str] = &["run reserve"];
+pub const COMMANDS: &[&str] = &[
+    "run reserve",
+    "segment activate",
+    "segment append",
+    "segment compact",
+    "segment create",
+    "segment fork",
+];
 
 /// What any line may say beside its command's own arguments.
 #[derive(Debug, Default, Deserialize)]
@@ -86,6 +94,11 @@ fn member<'a>(mut object: Map<String, Value>, flags: &Flags<'a>) -> Result<Membe
     }
     let change: Box<dyn Change> = match common.command.as_str() {
         "run reserve" => Box::new(typed::<Reserve>(object)?),
+        "segment activate" => Box::new(typed::<Activate>(object)?),
+        "segment append" => Box::new(typed::<Append>(object)?),
+        "segment compact" => Box::new(typed::<Compact>(object)?),
+        "segment create" => Box::new(typed::<Create>(object)?),
+        "segment fork" => Box::new(typed::<Fork>(object)?),
         "" => return Err(wrong("the line names no command")),
         other => {
             return Err(

@@ -22,8 +22,10 @@ use crate::store::fs::Loss;
 use crate::store::fs::fault::{Crash, Crashed, Fault, Plan, Step, crash_everywhere};
 use crate::store::{LockRequest, Locks, Store, journal};
 
-/// What every crash may leave: names that start with a dot, and an intent without an outcome.
-const ALWAYS: [Code; 3] = [
+/// What every crash may leave: names that start with a dot, an intent without an outcome, and half
+/// a line of the journal.
+const ALWAYS: [Code; 4] = [
+    Code::TornTail,
     Code::LeftoverTemporary,
     Code::LeftoverStaging,
     Code::UnsettledOperation,
@@ -34,6 +36,7 @@ const REQUEST: &str = "request-1";
 
 type Setup<'a> = Box<dyn Fn(&Path) + 'a>;
 type Act<'a> = Box<dyn Fn(&Path) -> Result<Done> + 'a>;
+type Numbers<'a> = Box<dyn Fn(&str) -> String + 'a>;
 type Alike<'a> = Box<dyn Fn(String, &Done) -> String + 'a>;
 
 /// A command, the store that it works in, and what is not the same in each run.
@@ -43,6 +46,9 @@ pub(crate) struct Crashes<'a> {
     act: Act<'a>,
     allowed: Vec<Code>,
     alike: Alike<'a>,
+    numbers: Numbers<'a>,
+    half_made: bool,
+    crashes_only: bool,
 }
 
 /// How much was tried.
@@ -89,6 +95,9 @@ impl<'a> Crashes<'a> {
             act: Box::new(move |root| act(root, &flags(Some(REQUEST)))),
             allowed: ALWAYS.to_vec(),
             alike: Box::new(|text, _| text),
+            numbers: Box::new(str::to_owned),
+            half_made: false,
+            crashes_only: false,
         }
     }
 
@@ -102,6 +111,28 @@ impl<'a> Crashes<'a> {
     /// Takes out of a tree's text, or a receipt's, what a number that was used up changes.
     pub fn alike(mut self, alike: impl Fn(String, &Done) -> String + 'a) -> Self {
         self.alike = Box::new(alike);
+        self
+    }
+
+    /// Takes out of a tree's text the number that a change without effect may use up.
+    pub fn numbers(mut self, numbers: impl Fn(&str) -> String + 'a) -> Self {
+        self.numbers = Box::new(numbers);
+        self
+    }
+
+    fn numbers_of(&self, text: &str) -> String {
+        (self.numbers)(text)
+    }
+
+    /// A crash may leave a folder that is no store yet, which nobody but the command settles.
+    pub fn may_be_half_made(mut self) -> Self {
+        self.half_made = true;
+        self
+    }
+
+    /// Leaves out the steps that fail: of many changes at once each says its own.
+    pub fn crashes_only(mut self) -> Self {
+        self.crashes_only = true;
         self
     }
 
@@ -134,9 +165,14 @@ impl<'a> Crashes<'a> {
         )
         .unwrap();
         let twice = self.twice(steps, &expected);
+        let failed = if self.crashes_only {
+            0
+        } else {
+            self.failing(steps, &expected)
+        };
         let tally = Tally {
             steps,
-            tries: tries.get() + twice,
+            tries: tries.get() + twice + failed,
             syncs,
         };
         println!(
@@ -252,6 +288,9 @@ impl<'a> Crashes<'a> {
                 tries += 1;
                 then += 17;
             }
+            if self.half_made {
+                continue;
+            }
             // Somebody else's change settles it.
             self.one(at, |root, known, _, label| {
                 Fault::new(Plan::Count).run(|| {
@@ -267,6 +306,97 @@ impl<'a> Crashes<'a> {
             tries += 1;
         }
         tries
+    }
+
+    /// C9, C18: each step fails, is cut short, or finds the disk full. What the command says of that
+    /// must be so, and the same command again leads where an undisturbed run leads.
+    fn failing(&self, steps: u64, expected: &Expected) -> u64 {
+        let (io, full) = (5, 28);
+        let mut tries = 0;
+        for at in 1..=steps {
+            for plan in [
+                Plan::Fail(at, io),
+                Plan::Short(at, full),
+                Plan::FullFrom(at),
+            ] {
+                tries += 1;
+                let temp = tempfile::tempdir().unwrap();
+                let root = temp.path();
+                let setup = Fault::new(Plan::Count);
+                let known = setup.run(|| {
+                    (self.setup)(root);
+                    Known::of(root)
+                });
+                let before = tree(root);
+                let fault = Fault::new(plan);
+                let first = fault.run(|| (self.act)(root));
+                let step = fault.trail().get(at as usize - 1).cloned();
+                let label = format!("{}: {plan:?} at {step:?}", self.name);
+                Fault::new(Plan::Count).run(|| {
+                    self.failed(
+                        root,
+                        &known,
+                        &before,
+                        step.as_ref(),
+                        first,
+                        expected,
+                        &label,
+                    );
+                });
+            }
+        }
+        tries
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "all that there is to compare")]
+    fn failed(
+        &self,
+        root: &Path,
+        known: &Known,
+        before: &str,
+        step: Option<&(Step, std::path::PathBuf)>,
+        first: Result<Done>,
+        expected: &Expected,
+        label: &str,
+    ) {
+        use crate::diag::{Effects, Exit};
+        self.crashed(root, label);
+        let error = match first {
+            Ok(done) => {
+                self.settled(root, known, &done, expected, label);
+                return self.again(root, known, Some(&done), expected, label);
+            }
+            Err(error) => error,
+        };
+        let label = format!("{label}: {error:?}");
+        assert!(
+            matches!(error.exit(), Exit::Io | Exit::Unknown | Exit::Refused),
+            "{label}"
+        );
+        let now = tree(root);
+        match error.effects {
+            Effects::None => assert_eq!(
+                self.numbers_of(&now),
+                self.numbers_of(before),
+                "{label}: there was an effect"
+            ),
+            // A change that is there as a whole can be told from its answer only.
+            Effects::All | Effects::Some => assert_ne!(now, *before, "{label}: no effect"),
+            Effects::Unknown => {}
+        }
+        let sync = step.is_some_and(|(s, _)| matches!(s, Step::SyncFile | Step::SyncDir));
+        match (self.act)(root) {
+            Ok(second) => {
+                self.again(root, known, Some(&second), expected, &label);
+            }
+            // What a sync left in doubt stays so.
+            Err(e) if e.code == Code::OutcomeUnknown && sync => {
+                self.crashed(root, &label);
+                let unsettled = journal::unsettled(Store::open(root).unwrap().dir()).unwrap();
+                assert!(unsettled.is_empty(), "{label}: {unsettled:?}");
+            }
+            Err(e) => panic!("{label}: again: {e:?}"),
+        }
     }
 
     /// A store in which the command was killed before this step.
@@ -583,14 +713,21 @@ fn texts_are_compared_without_new_ids() {
     );
 }
 
+/// A command in a store that `setup` makes.
+fn of<'a, C: Change + 'static>(
+    name: &'a str,
+    setup: impl Fn(&Path) + 'a,
+    change: impl Fn() -> C + 'a,
+) -> Crashes<'a> {
+    Crashes::of(name, setup, move || Box::new(change()))
+}
+
 /// C19, and C7, C15, C16 with it.
 #[test]
 fn c19_reserve_under_crashes() {
     use crate::ops::run::reserve::Reserve;
-    let change = || -> Box<dyn Change> {
-        Box::new(Reserve {
-            worker: "7".to_owned(),
-        })
+    let reserve = || Reserve {
+        worker: "7".to_owned(),
     };
     let first = |root: &Path| {
         stores::empty(root);
@@ -601,9 +738,172 @@ fn c19_reserve_under_crashes() {
         ("run reserve", &stores::seven as &dyn Fn(&Path)),
         ("the first run reserve", &first),
     ] {
-        let tally = Crashes::of(name, setup, change)
+        of(name, setup, reserve)
             .allow(&[Code::MissingRunFolder])
             .everywhere();
-        assert!(tally.steps > 20, "{tally:?}");
     }
+}
+
+/// C20.
+#[test]
+fn c20_stop_under_crashes() {
+    use crate::ops::run::stop::Stop;
+    let stop = || Stop {
+        worker: "7".to_owned(),
+        generation: None,
+    };
+    let silent = |root: &Path| {
+        stores::seven(root);
+        // Bound and let go: nobody answers.
+        let path = root.join("workers/7/runs/2/worker.sock");
+        drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+    };
+    of("run stop", silent, stop).everywhere();
+    of("run stop of a stopped run", stores::seven, stop).everywhere();
+}
+
+/// C2. A number may be used up, so ids are compared by their turn.
+#[test]
+fn c2_create_under_crashes() {
+    use crate::ops::worker::create::Create;
+    let create = || Create {
+        name: Some("helper".to_owned()),
+        workspace: Some("workspace-a".to_owned()),
+        ..Create::default()
+    };
+    // The new id stands before 7 in the order of names, whichever it is.
+    let store = |root: &Path| {
+        stores::seven(root);
+        stores::next(root, 20);
+    };
+    of("worker create", store, create)
+        .alike(|text, done| {
+            let id: u64 = done.line.as_deref().unwrap().parse().unwrap();
+            text.replace(&format!("workers/{id}"), "workers/<id>")
+                .replace(&format!("\"worker_id\": {id}"), "\"worker_id\": <id>")
+                .replace(&format!("\"worker_id\":\"{id}\""), "\"worker_id\":\"<id>\"")
+                .replace(&format!("\"line\":\"{id}\""), "\"line\":\"<id>\"")
+                .replace(
+                    &format!("\"next_worker_sequence\": {}", id + 1),
+                    "\"next_worker_sequence\": <next>",
+                )
+        })
+        .numbers(|text| {
+            let at = text.find("\"next_worker_sequence\": ").unwrap();
+            let end = at + text[at..].find(',').unwrap();
+            format!("{}{}", &text[..at], &text[end..])
+        })
+        .everywhere();
+}
+
+/// C5, C30.
+#[test]
+fn c30_children_and_peers_under_crashes() {
+    use crate::ops::worker::children::Reclaim;
+    use crate::ops::worker::peer::{Named, PeerChange, Wish};
+    use serde_json::json;
+    let family = |root: &Path| {
+        stores::seven(root);
+        let rule = json!({ "target": "/srv/a", "permission": "write", "recursive": true });
+        let more = json!({
+            "spawned_children": [
+                { "worker_name": "worker-runtime-8", "socket_path": "/tmp/8", "callback_address": "x",
+                  "scope_delegated": [rule], "later": 1.50 },
+                { "worker_name": "worker-runtime-9", "socket_path": "/tmp/9", "callback_address": "x",
+                  "scope_delegated": [] },
+            ],
+            "peers": [{ "worker_name": "zoe" }],
+            "resolved_manifest_snapshot": { "big": 12345678901234567890_u64 },
+        });
+        stores::metadata(root, 7, &more);
+    };
+    of("worker reclaim", family, || Reclaim {
+        worker: "7".to_owned(),
+        child: "name:worker-runtime-8".to_owned(),
+    })
+    .everywhere();
+    let peer = |wish, peer: &str| PeerChange {
+        wish,
+        named: Named {
+            worker: "7".to_owned(),
+            peer: peer.to_owned(),
+        },
+    };
+    of("worker peer add", family, || peer(Wish::Add, "name:amy")).everywhere();
+    of("worker peer remove", family, || peer(Wish::Remove, "zoe")).everywhere();
+    of("the first worker peer add", stores::seven, || {
+        peer(Wish::Add, "name:amy")
+    })
+    .everywhere();
+}
+
+/// C2, C10: a store that is half made is finished by the same command.
+#[test]
+fn init_under_crashes() {
+    use crate::ops::init::init;
+    Crashes::new("init", |_| {}, init)
+        // The name of a temporary folder is another in each run.
+        .alike(|text, done| text.replace(done.line.as_deref().unwrap(), "<root>"))
+        .may_be_half_made()
+        .everywhere();
+}
+
+/// C14, C15: a group that shares its syncs, each of its members for itself.
+#[test]
+fn c15_a_group_under_crashes() {
+    use super::{Member, run_many};
+    use crate::ops::run::reserve::Reserve;
+    use crate::store::journal::Receipt;
+    let setup = |root: &Path| {
+        stores::seven(root);
+        stores::next(root, 9);
+        stores::worker(root, 8, 0);
+    };
+    Crashes::new("a group of three run reserve", setup, |root, flags| {
+        let members = ["7", "8", "7"].map(|worker| Member {
+            change: Box::new(Reserve {
+                worker: worker.to_owned(),
+            }),
+            flags: flags.clone(),
+        });
+        let mut n = 0;
+        let members = members.map(|mut member| {
+            n += 1;
+            member.flags.request_id = Some(format!("request-{n}"));
+            member
+        });
+        let all: Vec<Done> = run_many(&Store::open(root)?, &members)
+            .into_iter()
+            .collect::<Result<_>>()?;
+        let receipts: Vec<_> = all.iter().map(|done| &done.receipt).collect();
+        Ok(Done {
+            receipt: Receipt::new(&receipts).unwrap(),
+            line: None,
+            replayed: all.iter().all(|done| done.replayed),
+            dry_run: false,
+        })
+    })
+    .allow(&[Code::MissingRunFolder])
+    .crashes_only()
+    .everywhere();
+}
+
+/// C15: what is forgotten is forgotten as a whole, and said once.
+#[test]
+fn c15_prune_under_crashes() {
+    use crate::ops::run::reserve::Reserve;
+    let setup = |root: &Path| {
+        stores::seven(root);
+        let store = Store::open(root).unwrap();
+        for n in 0..3 {
+            let reserve = Reserve {
+                worker: "7".to_owned(),
+            };
+            super::run(&store, &flags(Some(&format!("old-{n}"))), &reserve).unwrap();
+        }
+    };
+    Crashes::new("op prune", setup, |root, flags| {
+        super::prune(&Store::open(root)?, flags, std::time::Duration::ZERO)
+    })
+    .everywhere();
 }

@@ -49,7 +49,7 @@ pub fn set(bytes: &[u8], field: &str, value: Value) -> Result<Vec<u8>> {
 }
 
 /// Changes a document's fields. The bytes of fields that stay the same stay as they are, down to
-/// their spaces and the spelling of their numbers; a new field comes last.
+/// their spaces and the spelling of their numbers; their order is that of the map.
 ///
 /// # Errors
 /// As [`parse`].
@@ -77,16 +77,11 @@ pub fn change(bytes: &[u8], f: impl FnOnce(&mut Map<String, Value>)) -> Result<V
         out.push_str(if pretty { ": " } else { ":" });
         out.push_str(value);
     };
-    for (key, raw) in &members.0 {
-        match after.get(key) {
-            Some(value) if before.get(key) == Some(value) => member(key, raw.get(), &mut out),
-            Some(value) => member(key, &rendered(value, pretty)?, &mut out),
-            None => {}
-        }
-    }
     for (key, value) in &after {
-        if !before.contains_key(key) {
-            member(key, &rendered(value, pretty)?, &mut out);
+        let same = before.get(key) == Some(value);
+        match members.0.iter().find(|(name, _)| same && name == key) {
+            Some((_, raw)) => member(key, raw.get(), &mut out),
+            None => member(key, &rendered(value, pretty)?, &mut out),
         }
     }
     if pretty {

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{hex, sha256, split};
@@ -73,6 +74,12 @@ pub enum Effect {
         /// The place may be taken by a folder that holds nothing but empty folders of these names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         over_empty: Vec<String>,
+        /// Folders above it that are made on the way, from the top, each with its temporary name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        above: Vec<(PathBuf, String)>,
+        /// What tells this folder from another in its place, also after a Runtime went on in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known_by: Option<KnownBy>,
     },
     /// Records are added to a file.
     Append {
@@ -94,6 +101,65 @@ pub enum Effect {
         /// Which.
         path: PathBuf,
     },
+}
+
+/// A field of a document that keeps its value for as long as the document lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownBy {
+    /// The document, relative to the folder.
+    pub file: PathBuf,
+    /// The field.
+    pub field: String,
+    /// SHA-256 of its value, in a form that does not depend on who wrote it.
+    pub sha256: String,
+}
+
+impl KnownBy {
+    /// That field, with the value that it has in these bytes.
+    ///
+    /// # Errors
+    /// They are no JSON object.
+    pub fn field(file: &str, field: &str, bytes: &[u8]) -> Result<Self> {
+        let map = super::edit::parse(bytes)?;
+        Ok(Self {
+            file: PathBuf::from(file),
+            field: field.to_owned(),
+            sha256: digest_of_value(map.get(field)),
+        })
+    }
+
+    fn is_there(&self, root: &Dir, folder: &Path) -> io::Result<bool> {
+        let Some(file) = open(root, &folder.join(&self.file))? else {
+            return Ok(false);
+        };
+        let bytes = read_whole(&file)?;
+        let Ok(map) = serde_json::from_slice::<serde_json::Map<String, Value>>(&bytes) else {
+            return Ok(false);
+        };
+        Ok(map.contains_key(&self.field) && digest_of_value(map.get(&self.field)) == self.sha256)
+    }
+}
+
+/// SHA-256 of a value without what one writer leaves out and another does not: null, `false` and
+/// what is empty.
+fn digest_of_value(value: Option<&Value>) -> String {
+    fn lean(value: &Value) -> Option<Value> {
+        match value {
+            Value::Null | Value::Bool(false) => None,
+            Value::Array(all) if all.is_empty() => None,
+            Value::Array(all) => Some(all.iter().map(|v| lean(v).unwrap_or_default()).collect()),
+            Value::Object(map) => {
+                let map: serde_json::Map<String, Value> = map
+                    .iter()
+                    .filter_map(|(key, value)| Some((key.clone(), lean(value)?)))
+                    .collect();
+                (!map.is_empty()).then_some(Value::Object(map))
+            }
+            other => Some(other.clone()),
+        }
+    }
+    let value = value.and_then(lean).unwrap_or_default();
+    super::fingerprint("", &value)
 }
 
 /// An effect with the bytes that it writes.
@@ -192,6 +258,8 @@ impl Act {
                 folders,
                 files,
                 over_empty: Vec::new(),
+                above: Vec::new(),
+                known_by: None,
             },
             content,
         }
@@ -204,6 +272,39 @@ impl Act {
             *over_empty = inner.iter().map(|s| (*s).to_owned()).collect();
         }
         self
+    }
+
+    /// The same, told from another folder in its place by a field of a document in it.
+    #[must_use]
+    pub fn known_by(mut self, by: KnownBy) -> Self {
+        if let Effect::Folder { known_by, .. } = &mut self.effect {
+            *known_by = Some(by);
+        }
+        self
+    }
+
+    /// Notes which folders above a new one are not there yet, so that they are made under a name
+    /// that starts with a dot, with the rights of the one above, before they get their own.
+    pub(super) fn look_above(&mut self, root: &Dir) -> io::Result<()> {
+        let Effect::Folder { path, above, .. } = &mut self.effect else {
+            return Ok(());
+        };
+        above.clear();
+        let mut folders: Vec<&Path> = path.ancestors().skip(1).collect();
+        folders.pop();
+        for folder in folders.into_iter().rev() {
+            let there = match parent_of(root, folder)? {
+                Some(parent) => parent
+                    .try_stat(folder.file_name().unwrap_or_default())?
+                    .is_some(),
+                None => false,
+            };
+            if !there {
+                let temp = temp_name(folder.file_name().unwrap_or_default());
+                above.push((folder.to_owned(), temp.to_string_lossy().into_owned()));
+            }
+        }
+        Ok(())
     }
 
     /// These lines are added at the end of a file whose committed length is `offset`.
@@ -289,15 +390,60 @@ impl Effect {
     }
 
     /// What a kill may leave of it.
-    pub(super) fn leftover(&self) -> Option<String> {
-        let path = match self {
+    pub(super) fn leftovers(&self) -> Vec<String> {
+        let paths = match self {
             Self::Document { path, temp, .. } | Self::File { path, temp, .. } => {
-                path.with_file_name(temp)
+                vec![path.with_file_name(temp)]
             }
-            Self::Folder { staging, .. } => staging.clone(),
-            Self::Append { .. } | Self::Remove { .. } => return None,
+            Self::Folder { staging, above, .. } => above
+                .iter()
+                .map(|(path, temp)| path.with_file_name(temp))
+                .chain([staging.clone()])
+                .collect(),
+            Self::Append { .. } | Self::Remove { .. } => Vec::new(),
         };
-        Some(path.to_string_lossy().into_owned())
+        paths
+            .into_iter()
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    /// Whether it is sure that this was never done, where something else stands in its place by
+    /// now.
+    ///
+    /// # Errors
+    /// It can not be read.
+    pub(super) fn surely_not(&self, root: &Dir) -> io::Result<bool> {
+        match self {
+            // What is renamed into place is not under its temporary name any more.
+            Self::Document { path, temp, .. } | Self::File { path, temp, .. } => {
+                let temp = path.with_file_name(temp);
+                Ok(parent_of(root, &temp)?.is_some_and(|dir| {
+                    let name = temp.file_name().unwrap_or_default();
+                    dir.try_stat(name).is_ok_and(|stat| stat.is_some())
+                }))
+            }
+            // Another folder than ours stands there, and ours would not have been replaced.
+            Self::Folder { known_by, .. } => Ok(known_by.is_some()),
+            Self::Append {
+                path,
+                offset,
+                bytes,
+                parts,
+                ..
+            } => {
+                let Some(file) = open(root, path)? else {
+                    return Ok(false);
+                };
+                // Where even its first line is not, none is.
+                let Some((len, first)) = parts.first() else {
+                    return Ok(stat_of(&file)?.len >= offset + bytes);
+                };
+                let there = digest_of(&file, *offset, *len)?;
+                Ok(there.is_some_and(|digest| digest != *first))
+            }
+            Self::Remove { .. } => Ok(false),
+        }
     }
 
     /// How the store stands to this effect.
@@ -331,6 +477,7 @@ impl Effect {
                 staging,
                 path,
                 files,
+                known_by,
                 ..
             } => {
                 let Some(parent) = parent_of(root, path)? else {
@@ -348,6 +495,15 @@ impl Effect {
                     // It is still where it was filled, so what stands in its place is another's,
                     // or nothing but what it may be put over.
                     return Ok(State::Before);
+                }
+                if let Some(known_by) = known_by {
+                    return Ok(if known_by.is_there(root, path)? {
+                        State::After
+                    } else if open(root, &path.join(&known_by.file))?.is_none() {
+                        State::Before
+                    } else {
+                        State::Moved
+                    });
                 }
                 match files.iter().find(|f| f.bytes > 0) {
                     Some(file) => {
@@ -403,7 +559,8 @@ fn open(root: &Dir, path: &Path) -> io::Result<Option<std::fs::File>> {
     }
 }
 
-fn document_digest(root: &Dir, path: &Path) -> io::Result<Option<String>> {
+/// SHA-256 in hex of a document; none if there is none.
+pub(super) fn document_digest(root: &Dir, path: &Path) -> io::Result<Option<String>> {
     match open(root, path)? {
         Some(file) => Ok(Some(sha256(&read_whole(&file)?))),
         None => Ok(None),
@@ -411,7 +568,11 @@ fn document_digest(root: &Dir, path: &Path) -> io::Result<Option<String>> {
 }
 
 /// SHA-256 of a part of a file; none if the file ends before it does.
-fn digest_of(file: &std::fs::File, offset: u64, bytes: u64) -> io::Result<Option<String>> {
+pub(super) fn digest_of(
+    file: &(impl Source + ?Sized),
+    offset: u64,
+    bytes: u64,
+) -> io::Result<Option<String>> {
     let mut hasher = Sha256::new();
     let mut buf = vec![0; 256 * 1024];
     let (mut at, end) = (offset, offset + bytes);
@@ -419,7 +580,7 @@ fn digest_of(file: &std::fs::File, offset: u64, bytes: u64) -> io::Result<Option
         let want = usize::try_from(end - at)
             .unwrap_or(buf.len())
             .min(buf.len());
-        match Source::read_at(file, &mut buf[..want], at)? {
+        match file.read_at(&mut buf[..want], at)? {
             0 => return Ok(None),
             n => {
                 hasher.update(&buf[..n]);
@@ -491,16 +652,4 @@ fn append_state(
     } else {
         State::Part(there)
     })
-}
-
-/// SHA-256 in hex of the first `len` bytes of a file.
-///
-/// # Errors
-/// It can not be read, or is shorter.
-pub(crate) fn sha256_prefix(root: &Dir, path: &Path, len: u64) -> Result<String> {
-    let read = || -> io::Result<String> {
-        let file = open(root, path)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        digest_of(&file, 0, len)?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
-    };
-    read().map_err(|e| crate::store::fs::failed("read", path, e))
 }

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 
 use super::effect::{Act, Effect};
 use super::{Work, split};
-use crate::diag::{Code, Effects, Error, Result};
+use crate::diag::{Code, Effects, Error, Locus, Result};
 use crate::layout::OperationId;
 use crate::store::fs::{
-    Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dirs, failed, sync_dir,
+    Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dir_via, ensure_dirs, failed,
+    remove_empty, sync_dir,
 };
 use crate::store::{Guard, Quarantine};
 
@@ -36,8 +37,13 @@ pub(super) enum Ended {
     Done,
     /// It failed before its commit point, and what it had begun was taken back.
     Without(Error),
-    /// Not known, or its commit point has passed and something must follow still.
+    /// Its commit point has passed, and somebody who holds no lock of ours took the place of what
+    /// follows.
+    Taken(Error),
+    /// Its commit point has passed and something must follow still.
     Unknown(Error),
+    /// A sync failed: it is not known what is on disk.
+    Doubtful(Error),
 }
 
 impl<'w> Item<'w> {
@@ -72,19 +78,25 @@ impl<'w> Item<'w> {
     pub fn ended(self) -> Ended {
         match self.error {
             None => Ended::Done,
-            Some(error) if self.doubtful => Ended::Unknown(error),
-            Some(error) if self.done > self.commit => Ended::Unknown(
-                Error::new(
-                    Code::OutcomeUnknown,
-                    "the change was committed and what follows it is not done yet; the next change carries it forward",
-                )
-                .effects(Effects::Some)
-                .hint("retry with the same --request-id, or run any other change of this Worker")
-                .caused_by(error),
-            ),
+            Some(error) if self.doubtful => Ended::Doubtful(error),
+            Some(error) if self.done > self.commit && error.code == Code::TargetExists => {
+                Ended::Taken(error)
+            }
+            Some(error) if self.done > self.commit => Ended::Unknown(committed(error)),
             Some(error) => Ended::Without(error),
         }
     }
+}
+
+/// The error of a change that stopped behind its commit point.
+pub(super) fn committed(error: Error) -> Error {
+    Error::new(
+        Code::OutcomeUnknown,
+        "the change was committed and what follows it is not done yet; the next change carries it forward",
+    )
+    .effects(Effects::Some)
+    .hint("retry with the same --request-id, or run any other change of this Worker")
+    .caused_by(error)
 }
 
 /// What a round works with, for one item.
@@ -110,6 +122,33 @@ pub(super) fn execute(guard: &dyn Guard, items: &mut [Item<'_>], batch: Option<&
             }
         }
         fail_what_was_built_on_failures(items);
+    }
+    for item in items {
+        take_back(guard, item);
+    }
+}
+
+/// Removes the empty folders that an operation made before it failed. A document that was replaced
+/// before the commit point stays: it is a number that is used up.
+fn take_back(guard: &dyn Guard, item: &mut Item<'_>) {
+    if item.doubtful || item.done > item.commit {
+        return;
+    }
+    let Some(error) = &mut item.error else { return };
+    for act in item.acts.iter().take(item.done) {
+        let Effect::Folder { path, files, .. } = &act.effect else {
+            continue;
+        };
+        let removed = split(path).and_then(|(parent, name)| {
+            let dir = guard.write_at(&parent)?;
+            if files.is_empty() {
+                remove_empty(&dir, &name)?;
+            }
+            Ok(files.is_empty())
+        });
+        if !matches!(removed, Ok(true)) {
+            error.effects = Effects::Some;
+        }
     }
 }
 
@@ -151,7 +190,11 @@ struct Places<'g> {
 fn places<'g>(guard: &'g dyn Guard, effect: &Effect) -> Result<Places<'g>> {
     let (parent, _) = split(effect.path())?;
     match effect {
-        Effect::Folder { staging, .. } => {
+        Effect::Folder { staging, above, .. } => {
+            for (path, temp) in above {
+                let (parent, name) = split(path)?;
+                ensure_dir_via(&guard.write_at(&parent)?, &name, temp)?;
+            }
             let to = ensure(guard, &parent)?;
             let (from, _) = split(staging)?;
             let from = if from == parent {
@@ -352,7 +395,7 @@ fn place_over(
         .try_stat(name)
         .map_err(|e| failed("look at", &target.path_of(name), e))?;
     if there.is_some() {
-        staged.place_over_empty(target, name, inner)
+        staged.place_over_empty_unsynced(target, name, inner)
     } else {
         staged.place_unsynced(target, name)
     }
@@ -372,14 +415,12 @@ fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
         let same = |item: &&mut Item<'_>| matches!(item.act(round).map(|act| &act.effect), Some(Effect::Append { path, .. }) if *path == file);
         let first = items.iter_mut().find(same).map(|item| item.operation);
         let Some(first) = first else { continue };
-        let lines: Vec<&[u8]> = items
+        let acts: Vec<&Act> = items
             .iter_mut()
             .filter(same)
             .filter_map(|item| item.act(round))
-            .filter_map(|act| act.content.first())
-            .map(Vec::as_slice)
             .collect();
-        if let Err(e) = append_one(guard, &file, first, &lines) {
+        if let Err(e) = append_one(guard, &file, first, &acts) {
             for item in items.iter_mut().filter(same) {
                 item.fail(again(&e));
             }
@@ -387,12 +428,7 @@ fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
     }
 }
 
-fn append_one(
-    guard: &dyn Guard,
-    path: &Path,
-    operation: OperationId,
-    lines: &[&[u8]],
-) -> Result<()> {
+fn append_one(guard: &dyn Guard, path: &Path, operation: OperationId, acts: &[&Act]) -> Result<()> {
     let (parent, name) = split(path)?;
     let dir = guard.write_at(&parent)?;
     let mut appender = Appender::open(&dir, &name, |tail| {
@@ -400,7 +436,23 @@ fn append_one(
         quarantine.keep_tail(path, tail)?;
         quarantine.sync()
     })?;
-    for part in lines {
+    let planned = acts.iter().find_map(|act| match act.effect {
+        Effect::Append { offset, .. } => Some(offset),
+        _ => None,
+    });
+    if planned.is_some_and(|offset| offset != appender.committed()) {
+        // A Runtime, which knows no lock of ours, added to it since the plan was made.
+        return Err(Error::new(
+            Code::SourceChanged,
+            format!(
+                "{} grew while records were about to be added to it",
+                path.display()
+            ),
+        )
+        .at(Locus::file(path))
+        .hint("look at what was added, then try again"));
+    }
+    for part in acts.iter().filter_map(|act| act.content.first()) {
         appender.write(part)?;
     }
     appender.commit().map(|_| ())

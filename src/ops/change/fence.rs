@@ -6,9 +6,8 @@ use crate::record::document::Active;
 use crate::store::fs::failed;
 use crate::store::{Folder, RunsFolder, Store, probe, read_folder};
 
-use super::Scope;
-use super::effect::sha256_prefix;
 use super::view::View;
+use super::{Change, Scope};
 
 /// What a live run forbids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +29,19 @@ pub struct Expect {
     pub active: Option<SegmentId>,
     /// SHA-256 of the committed prefix of a Segment, in hex, and which one.
     pub digest: Option<String>,
-    /// The Segment that the digest is of; none means the active one.
+    /// The Segment that the digest is of; none means the one that the change is about, else the
+    /// active one.
     pub segment: Option<SegmentId>,
 }
 
 /// Refuses what a live run or a fence forbids.
-pub(super) fn check(view: &View<'_>, scope: Scope, live: Liveness, expect: &Expect) -> Result<()> {
-    match live {
+pub(super) fn check(
+    view: &View<'_>,
+    scope: Scope,
+    change: &dyn Change,
+    expect: &Expect,
+) -> Result<()> {
+    match change.liveness(scope) {
         Liveness::None => {}
         Liveness::Worker(id) => {
             if let Some(generation) = live_run(view.store(), id)? {
@@ -55,7 +60,7 @@ pub(super) fn check(view: &View<'_>, scope: Scope, live: Liveness, expect: &Expe
         }
     }
     match scope {
-        Scope::Worker(id) => fences(view, id, expect),
+        Scope::Worker(id) => fences(view, id, change, expect),
         Scope::Catalog => Ok(()),
     }
 }
@@ -120,7 +125,7 @@ fn fenced(what: &str, wanted: &dyn std::fmt::Display, now: &dyn std::fmt::Displa
     .hint("look at what changed, then retry with what is so now")
 }
 
-fn fences(view: &View<'_>, id: WorkerId, expect: &Expect) -> Result<()> {
+fn fences(view: &View<'_>, id: WorkerId, change: &dyn Change, expect: &Expect) -> Result<()> {
     if let Some(wanted) = expect.generation {
         let (_, document) = view.worker(id)?;
         let now = view.highest_generation(id, &document)?;
@@ -149,7 +154,11 @@ fn fences(view: &View<'_>, id: WorkerId, expect: &Expect) -> Result<()> {
         ));
     }
     if let Some(wanted) = &expect.digest {
-        let Some(segment) = expect.segment.or(active) else {
+        let addressed = match expect.segment {
+            Some(segment) => Some(segment),
+            None => change.segment(view.store())?,
+        };
+        let Some(segment) = addressed.or(active) else {
             return Err(fenced(
                 &format!("the active Segment of Worker {id}"),
                 wanted,
@@ -157,8 +166,7 @@ fn fences(view: &View<'_>, id: WorkerId, expect: &Expect) -> Result<()> {
             ));
         };
         let path = Paths::segment(id, segment);
-        let len = view.committed(&path)?;
-        let now = sha256_prefix(view.root(), &path, len)?;
+        let now = view.records(&path)?.sha256(&path)?;
         if now != *wanted {
             return Err(fenced(
                 &format!("the digest of Segment {segment}"),

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use super::execute::{self, Ended, Item};
 use super::view::{Overlay, View};
 use super::{
-    Change, Done, Flags, Planned, Scope, Work, after_effects, fence, fingerprint, intent, noted,
-    nothing, receipt, replayed, run, settle, taken, writable,
+    Change, Done, Flags, Planned, Scope, Work, after_effects, answered, fence, fingerprint, intent,
+    noted, nothing, receipt, replayed, run, settle, taken, writable,
 };
 use crate::diag::{Code, Error, Result};
 use crate::layout::WorkerId;
@@ -64,15 +64,11 @@ pub fn run_many(store: &Store, members: &[Member<'_>]) -> Vec<Result<Done>> {
         .collect();
     if let Some(first) = members.first().filter(|_| !ids.is_empty()) {
         match under_locks(store, first, members, &mut fates, ids) {
-            Ok(()) => {}
-            Err(e) if e.code == Code::LockBusy => {
-                // One busy Worker is no reason to refuse the others.
-                for (member, fate) in members.iter().zip(&mut fates) {
-                    if matches!(fate, Fate::Open(..)) {
-                        *fate = Fate::Answered(run(store, &member.flags, &*member.change));
-                    }
-                }
-            }
+            Ok(true) => {}
+            // What one of them needs first is not covered by these locks.
+            Ok(false) => alone_each(store, members, &mut fates),
+            // One busy Worker is no reason to refuse the others.
+            Err(e) if e.code == Code::LockBusy => alone_each(store, members, &mut fates),
             Err(e) => {
                 for fate in &mut fates {
                     if matches!(fate, Fate::Open(..)) {
@@ -92,6 +88,15 @@ pub fn run_many(store: &Store, members: &[Member<'_>]) -> Vec<Result<Done>> {
             )),
         })
         .collect()
+}
+
+/// Makes those that are not answered one by one.
+fn alone_each(store: &Store, members: &[Member<'_>], fates: &mut [Fate]) {
+    for (member, fate) in members.iter().zip(fates) {
+        if matches!(fate, Fate::Open(..)) {
+            *fate = Fate::Answered(run(store, &member.flags, &*member.change));
+        }
+    }
 }
 
 fn twins(members: &[Member<'_>]) -> bool {
@@ -134,19 +139,24 @@ struct Ready {
     work: Work,
 }
 
+/// Makes a group's changes under their locks; false, and nothing done, if something must be settled
+/// first that these do not cover.
 fn under_locks(
     store: &Store,
     first: &Member<'_>,
     members: &[Member<'_>],
     fates: &mut [Fate],
     ids: BTreeSet<WorkerId>,
-) -> Result<()> {
+) -> Result<bool> {
     let request = first.flags.lock("apply");
     let mut locks = Locks::open(store.dir())?;
     let guard = locks.workers(&ids, &request)?;
     let journal = Journal::new(&guard, request);
     for id in &ids {
-        settle::settle_scope(store, &guard, &journal, Scope::Worker(*id))?;
+        let left = settle::settle_scope(store, &guard, &journal, Scope::Worker(*id))?;
+        if left == settle::Left::OfCatalog {
+            return Ok(false);
+        }
     }
     let mut overlay = Overlay::default();
     let mut ready = Vec::new();
@@ -170,7 +180,8 @@ fn under_locks(
             Err(e) => *fate = Fate::Answered(Err(e)),
         }
     }
-    carry_out(&guard, &journal, ready, fates)
+    carry_out(store, &guard, &journal, members, ready, fates)?;
+    Ok(true)
 }
 
 /// Plans one member upon those before it: answered at once, or with work to do.
@@ -188,20 +199,22 @@ fn plan(
         return Ok(Ok(done));
     }
     let view = View::over(store, overlay);
-    fence::check(&view, scope, change.liveness(scope), &member.flags.expect)?;
+    fence::check(&view, scope, change, &member.flags.expect)?;
     let intent = intent(change, &member.flags, scope, fingerprint.to_owned());
     match change.plan(&view, scope)? {
-        Planned::Nothing(answer) => nothing(journal, intent, &member.flags, &answer).map(Ok),
+        Planned::Nothing(answer) => nothing(store, journal, intent, &member.flags, &answer).map(Ok),
         Planned::Do(plan) => {
-            let (intent, work) = noted(intent, plan)?;
+            let (intent, work) = noted(store, intent, plan)?;
             Ok(Err((Box::new(intent), work)))
         }
     }
 }
 
 fn carry_out(
+    store: &Store,
     guard: &dyn Guard,
     journal: &Journal<'_>,
+    members: &[Member<'_>],
     ready: Vec<Ready>,
     fates: &mut [Fate],
 ) -> Result<()> {
@@ -222,7 +235,7 @@ fn carry_out(
         match begun {
             Ok(Begin::Fresh(operation)) => operations.push((index, operation, work)),
             Ok(Begin::Replay(replay)) => {
-                fates[index] = Fate::Answered(Ok(Done::of(replay.receipt, true)));
+                fates[index] = Fate::Answered(answered(store, replay));
             }
             Ok(Begin::Unsettled(other)) => fates[index] = Fate::Answered(Err(taken(&other))),
             Err(e) => fates[index] = Fate::Answered(Err(e)),
@@ -237,17 +250,13 @@ fn carry_out(
     let mut finished: Vec<(usize, Receipt)> = Vec::new();
     let mut outcomes = Vec::new();
     for ((index, operation, work), ended) in operations.into_iter().zip(ended) {
-        match ended {
-            Ended::Done => {
-                let receipt = receipt(operation.intent(), "done", &work.answer)?;
+        let receipt = receipt(operation.intent(), "done", &work.answer)?;
+        match super::ended(store, &*members[index].change, operation, &work, ended) {
+            Ok(operation) => {
                 finished.push((index, receipt.clone()));
                 outcomes.push((operation, Outcome::Done, receipt));
             }
-            Ended::Without(e) => {
-                let _ = operation.clear();
-                fates[index] = Fate::Answered(Err(e));
-            }
-            Ended::Unknown(e) => fates[index] = Fate::Answered(Err(e)),
+            Err(e) => fates[index] = Fate::Answered(Err(e)),
         }
     }
     match journal.finish_many(outcomes) {

@@ -18,11 +18,14 @@ pub mod edit;
 pub mod effect;
 mod execute;
 mod fence;
+#[cfg(test)]
+mod frame_tests;
 mod group;
+mod prune;
 mod settle;
 mod view;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -30,17 +33,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-pub use effect::{Act, Effect};
+use effect::State;
+pub use effect::{Act, Effect, KnownBy};
+pub(crate) use fence::worker_live;
 pub use fence::{Expect, Liveness};
 pub use group::{Member, run_many};
-pub use settle::{Settled, settle_store};
-pub use view::View;
+pub use prune::prune;
+pub use settle::{Passed, Settled, settle_store};
+pub use view::{Records, View};
+pub(crate) use view::{document_error, no_worker};
 
 use crate::diag::{Code, Effects, Error, Locus, Result};
-use crate::layout::{Generation, OperationId, Paths, WorkerId};
+use crate::layout::{Generation, OperationId, Paths, SegmentId, WorkerId};
 use crate::ops::read::WorkerRef;
+use crate::store::fs::failed;
 use crate::store::journal::{
-    Begin, Intent, Journal, Lookup, OpenOperation, Outcome, Receipt, lookup,
+    self, Begin, Intent, Journal, Lookup, OpenOperation, Outcome, Receipt, Replay, lookup,
 };
 use crate::store::{Guard, LockRequest, Locks, Store, Waiting};
 
@@ -84,6 +92,7 @@ impl Flags<'_> {
         }
     }
 
+    /// How a lock is asked for under these flags.
     pub(crate) fn lock<'s>(&'s self, command: &'s str) -> LockRequest<'s> {
         LockRequest {
             wait: self.wait,
@@ -105,6 +114,29 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The Worker that it is.
+    ///
+    /// # Errors
+    /// `internal`, for the catalog.
+    pub fn worker(self) -> Result<WorkerId> {
+        match self {
+            Self::Worker(id) => Ok(id),
+            Self::Catalog => Err(Error::new(
+                Code::Internal,
+                "a change inside a Worker was given the catalog",
+            )),
+        }
+    }
+
+    /// What a live run forbids to a change that pulls the ground from under it.
+    #[must_use]
+    pub const fn liveness(self) -> Liveness {
+        match self {
+            Self::Worker(id) => Liveness::Worker(id),
+            Self::Catalog => Liveness::Store,
+        }
+    }
+
     /// The lock of a Worker that a reference named.
     ///
     /// # Errors
@@ -138,15 +170,44 @@ pub trait Change {
     /// `not_found`, `ambiguous_reference`, `wrong_id_kind`.
     fn scope(&self, store: &Store) -> Result<Scope>;
 
-    /// What a live run forbids.
+    /// What a live run forbids. A plan that has to look first asks [`View::refuse_live`] itself.
     fn liveness(&self, _scope: Scope) -> Liveness {
         Liveness::None
+    }
+
+    /// The Segment that the change is about: `--expect-digest` is over its records. Asked under
+    /// the lock, so that it is the one that the plan acts on.
+    ///
+    /// # Errors
+    /// As [`Change::scope`].
+    fn segment(&self, _store: &Store) -> Result<Option<SegmentId>> {
+        Ok(None)
     }
 
     /// Whether several of this kind may be planned one upon the other before any is carried out.
     /// Then everything that the plan reads must come through the [`View`].
     fn groups(&self) -> bool {
         false
+    }
+
+    /// Waits for what it needs, before any lock is taken.
+    ///
+    /// # Errors
+    /// What it waited for did not come.
+    fn wait(&self, _store: &Store, _scope: Scope, _flags: &Flags<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether it makes the store itself, so that there may be no catalog yet.
+    fn founds(&self) -> bool {
+        false
+    }
+
+    /// What it means that somebody who holds no lock of ours has taken the place of what follows
+    /// the commit point. The operation ends there, and its request id is free again. None: it is
+    /// not known how it stands, and the next change looks.
+    fn taken(&self, _path: &Path) -> Option<Error> {
+        None
     }
 
     /// Checks, refuses, mints ids, and says what is to be done.
@@ -194,11 +255,29 @@ impl Answer {
         }
     }
 
+    /// An answer about no Worker, with what a script gets.
+    #[must_use]
+    pub fn line(line: impl Into<String>) -> Self {
+        Self {
+            line: Some(line.into()),
+            ..Self::default()
+        }
+    }
+
     /// Adds a field.
     pub fn field(&mut self, name: &str, value: impl Serialize) {
         // Only values that are JSON already are ever given.
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.fields.insert(name.to_owned(), value);
+    }
+
+    /// Adds to what a person is told beside the answer, if there is something.
+    pub fn warn(&mut self, text: Option<String>) {
+        let Some(text) = text else { return };
+        let warnings = self.fields.entry("warnings");
+        if let Value::Array(all) = warnings.or_insert_with(|| Value::Array(Vec::new())) {
+            all.push(text.into());
+        }
     }
 }
 
@@ -392,30 +471,106 @@ pub fn writable(store: &Store) -> Result<()> {
 /// # Errors
 /// Whatever forbids it or stops it, honest about effects (C18).
 pub fn run(store: &Store, flags: &Flags<'_>, change: &dyn Change) -> Result<Done> {
-    let fingerprint = fingerprint(change.command(), &change.arguments());
-    if let Some(done) = replayed(store, flags, change.command(), &fingerprint)? {
+    let command = change.command();
+    let fingerprint = fingerprint(command, &change.arguments());
+    if let Some(done) = replayed(store, flags, command, &fingerprint)? {
         return Ok(done);
     }
-    writable(store)?;
+    if !change.founds() {
+        writable(store)?;
+    }
     let scope = change.scope(store)?;
     if flags.dry_run {
         return dry_run(store, flags, change, scope);
     }
-    let request = flags.lock(change.command());
+    change.wait(store, scope, flags)?;
+    let request = flags.lock(command);
     let mut locks = Locks::open(store.dir())?;
     match scope {
         Scope::Worker(id) => {
-            let guard = locks.worker(id, &request)?;
-            under(store, &guard, flags, change, scope, fingerprint)
+            // Once settled there is nothing left, unless another died meanwhile.
+            for _ in 0..8 {
+                let guard = locks.worker(id, &request)?;
+                let made = under(store, &guard, flags, change, scope, &fingerprint)?;
+                drop(guard);
+                match made {
+                    Some(done) => return Ok(done),
+                    None => settle_in(store, &mut locks, &request, Scope::Catalog)?,
+                }
+            }
+            Err(Error::new(
+                Code::UnsettledOperation,
+                format!("changes of the catalog about Worker {id} stay unfinished"),
+            )
+            .hint("wagg op list"))
         }
         Scope::Catalog => {
             let guard = locks.store(&request)?;
-            under(store, &guard, flags, change, scope, fingerprint)
+            under(store, &guard, flags, change, scope, &fingerprint)?.ok_or_else(|| {
+                Error::new(Code::Internal, "the store's lock does not cover the store")
+            })
         }
     }
 }
 
-/// What the same request id answered before, if it did.
+/// What this very change answered before under its request id, if it did: asked before its
+/// references are looked at, since they may mean something else by now (C15).
+///
+/// # Errors
+/// `request_mismatch`, or the journal can not be read.
+pub fn answered_before(
+    store: &Store,
+    flags: &Flags<'_>,
+    change: &dyn Change,
+) -> Result<Option<Done>> {
+    if flags.request_id.is_none() {
+        return Ok(None);
+    }
+    let fingerprint = fingerprint(change.command(), &change.arguments());
+    replayed(store, flags, change.command(), &fingerprint)
+}
+
+/// Takes the lock of a scope and settles what is unfinished there.
+fn settle_in(
+    store: &Store,
+    locks: &mut Locks,
+    request: &LockRequest<'_>,
+    scope: Scope,
+) -> Result<()> {
+    let left = match scope {
+        Scope::Worker(id) => {
+            let guard = locks.worker(id, request)?;
+            settle::settle_scope(store, &guard, &Journal::new(&guard, *request), scope)?
+        }
+        Scope::Catalog => {
+            let guard = locks.store(request)?;
+            settle::settle_scope(store, &guard, &Journal::new(&guard, *request), scope)?
+        }
+    };
+    match (left, scope) {
+        (settle::Left::OfCatalog, Scope::Worker(_)) => {
+            settle_in(store, locks, request, Scope::Catalog)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Takes a Worker's lock, settles what is unfinished there as a change does first, and lets it go:
+/// for what others do under that lock.
+///
+/// # Errors
+/// As any change.
+pub fn settle_worker(
+    store: &Store,
+    locks: &mut Locks,
+    request: &LockRequest<'_>,
+    id: WorkerId,
+) -> Result<()> {
+    settle_in(store, locks, request, Scope::Worker(id))
+}
+
+/// What the same request id answered before, if it did. One that is unfinished is settled first,
+/// under the lock of its own scope: what the references mean by now does not matter.
 fn replayed(
     store: &Store,
     flags: &Flags<'_>,
@@ -425,34 +580,97 @@ fn replayed(
     let Some(request_id) = &flags.request_id else {
         return Ok(None);
     };
+    match look_up(store, flags, command, request_id, fingerprint)? {
+        Lookup::Replay(replay) => answered(store, replay).map(Some),
+        Lookup::Unknown => Ok(None),
+        Lookup::Unsettled(_) if flags.dry_run => Ok(None),
+        Lookup::Unsettled(intent) => {
+            let mut locks = Locks::open(store.dir())?;
+            let scope = match (intent.scope, intent.worker_id) {
+                (journal::Scope::Worker, Some(id)) => Scope::Worker(id),
+                _ => Scope::Catalog,
+            };
+            settle_in(store, &mut locks, &flags.lock(command), scope)?;
+            match look_up(store, flags, command, request_id, fingerprint)? {
+                Lookup::Replay(replay) => answered(store, replay).map(Some),
+                Lookup::Unknown | Lookup::Unsettled(_) => Ok(None),
+            }
+        }
+    }
+}
+
+fn look_up(
+    store: &Store,
+    flags: &Flags<'_>,
+    command: &str,
+    request_id: &str,
+    fingerprint: &str,
+) -> Result<Lookup> {
     let actor = flags.actor_named.then_some(flags.actor.as_str());
-    match lookup(
+    lookup(
         store.dir(),
         &flags.lock(command),
         request_id,
         fingerprint,
         actor,
-    )? {
-        Lookup::Replay(replay) => Ok(Some(Done::of(replay.receipt, true))),
-        // An unsettled one is settled under its lock, and looked for again there.
-        Lookup::Unknown | Lookup::Unsettled(_) => Ok(None),
+    )
+}
+
+/// What the journal knows as an answer.
+///
+/// # Errors
+/// `outcome_unknown`, if that is what it knows.
+fn answered(store: &Store, replay: Replay) -> Result<Done> {
+    journal::make_journal_durable(store.dir())?;
+    if replay.outcome != Outcome::Unknown {
+        return Ok(Done::of(replay.receipt, true));
     }
+    let id = replay.operation_id;
+    Err(Error::new(
+        Code::OutcomeUnknown,
+        format!("operation {id} had this request id, and it is not known whether it took place"),
+    )
+    .effects(Effects::Unknown)
+    .hint(format!(
+        "look with wagg op show {id}; to make the change, give another --request-id"
+    )))
 }
 
 fn dry_run(store: &Store, flags: &Flags<'_>, change: &dyn Change, scope: Scope) -> Result<Done> {
     let view = View::plain(store);
-    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
-    let (outcome, answer, effects) = match change.plan(&view, scope)? {
-        Planned::Nothing(answer) => ("no_change", answer, Vec::new()),
-        Planned::Do(plan) => ("planned", plan.answer, plan.acts),
+    fence::check(&view, scope, change, &flags.expect)?;
+    dry_answer(flags, change, &change.plan(&view, scope)?)
+}
+
+/// The answer of a dry run that comes to this.
+pub(crate) fn dry_answer(
+    flags: &Flags<'_>,
+    change: &dyn Change,
+    planned: &Planned,
+) -> Result<Done> {
+    let (outcome, answer, acts) = match planned {
+        Planned::Nothing(answer) => ("no_change", answer, &[][..]),
+        Planned::Do(plan) => ("planned", &plan.answer, &plan.acts[..]),
     };
+    let effects = acts.iter().map(|act| &act.effect).collect();
+    held_back(change.command(), flags, outcome, answer, effects)
+}
+
+/// The answer of a command that wrote nothing because it was asked not to.
+fn held_back(
+    command: &str,
+    flags: &Flags<'_>,
+    outcome: &str,
+    answer: &Answer,
+    effects: Vec<&Effect>,
+) -> Result<Done> {
     let body = ReceiptBody {
         operation_id: None,
         outcome,
-        command: change.command(),
+        command,
         request_id: flags.request_id.as_deref(),
-        answer: &answer,
-        effects: Some(effects.iter().map(|act| &act.effect).collect()),
+        answer,
+        effects: Some(effects),
     };
     let receipt = Receipt::new(&body).map_err(unwritable)?;
     Ok(Done {
@@ -470,53 +688,71 @@ fn intent(change: &dyn Change, flags: &Flags<'_>, scope: Scope, fingerprint: Str
     intent
 }
 
+/// Makes the change under its lock. None: something must be settled first that this lock does not
+/// cover.
 fn under(
     store: &Store,
     guard: &dyn Guard,
     flags: &Flags<'_>,
     change: &dyn Change,
     scope: Scope,
-    fingerprint: String,
-) -> Result<Done> {
+    fingerprint: &str,
+) -> Result<Option<Done>> {
     let journal = Journal::new(guard, flags.lock(change.command()));
-    settle::settle_scope(store, guard, &journal, scope)?;
+    if settle::settle_scope(store, guard, &journal, scope)? == settle::Left::OfCatalog {
+        return Ok(None);
+    }
     // A twin may have ended while we waited for the lock, or was settled just now.
-    if let Some(done) = replayed(store, flags, change.command(), &fingerprint)? {
-        return Ok(done);
+    if let Some(request_id) = &flags.request_id
+        && let Lookup::Replay(replay) =
+            look_up(store, flags, change.command(), request_id, fingerprint)?
+    {
+        return answered(store, replay).map(Some);
     }
     let view = View::plain(store);
-    fence::check(&view, scope, change.liveness(scope), &flags.expect)?;
-    let intent = intent(change, flags, scope, fingerprint);
-    match change.plan(&view, scope)? {
-        Planned::Nothing(answer) => nothing(&journal, intent, flags, &answer),
+    fence::check(&view, scope, change, &flags.expect)?;
+    let intent = intent(change, flags, scope, fingerprint.to_owned());
+    let done = match change.plan(&view, scope)? {
+        Planned::Nothing(answer) => nothing(store, &journal, intent, flags, &answer)?,
         Planned::Do(plan) => {
-            let (intent, work) = noted(intent, plan)?;
+            let (intent, work) = noted(store, intent, plan)?;
             match journal.begin(intent, flags.actor_named)? {
-                Begin::Fresh(operation) => carry_out(guard, operation, work),
-                Begin::Replay(replay) => Ok(Done::of(replay.receipt, true)),
-                Begin::Unsettled(other) => Err(taken(&other)),
+                Begin::Fresh(operation) => carry_out(store, guard, change, operation, &work)?,
+                Begin::Replay(replay) => answered(store, replay)?,
+                Begin::Unsettled(other) => return Err(taken(&other)),
             }
         }
-    }
+    };
+    Ok(Some(done))
+}
+
+/// The answer of a command that finds nothing to do and has no request id.
+pub(crate) fn no_change(change: &dyn Change, answer: &Answer) -> Result<Done> {
+    unnoted(change.command(), answer)
+}
+
+fn unnoted(command: &str, answer: &Answer) -> Result<Done> {
+    let body = ReceiptBody {
+        operation_id: None,
+        outcome: "no_change",
+        command,
+        request_id: None,
+        answer,
+        effects: None,
+    };
+    Ok(Done::of(Receipt::new(&body).map_err(unwritable)?, false))
 }
 
 /// An answer that needs no effect. It is noted only if a request id must be bound to it (C14).
 fn nothing(
+    store: &Store,
     journal: &Journal<'_>,
     intent: Intent,
     flags: &Flags<'_>,
     answer: &Answer,
 ) -> Result<Done> {
     if intent.request_id.is_none() {
-        let body = ReceiptBody {
-            operation_id: None,
-            outcome: "no_change",
-            command: &intent.command,
-            request_id: None,
-            answer,
-            effects: None,
-        };
-        return Ok(Done::of(Receipt::new(&body).map_err(unwritable)?, false));
+        return unnoted(&intent.command, answer);
     }
     let receipt = receipt(&intent, "no_change", answer)?;
     match journal.record(
@@ -526,7 +762,7 @@ fn nothing(
         receipt.clone(),
     )? {
         Lookup::Unknown => Ok(Done::of(receipt, false)),
-        Lookup::Replay(replay) => Ok(Done::of(replay.receipt, true)),
+        Lookup::Replay(replay) => answered(store, replay),
         Lookup::Unsettled(other) => Err(taken(&other)),
     }
 }
@@ -551,7 +787,11 @@ pub(super) struct Work {
 }
 
 /// Completes an intent with what settling would need.
-fn noted(mut intent: Intent, plan: Plan) -> Result<(Intent, Work)> {
+fn noted(store: &Store, mut intent: Intent, mut plan: Plan) -> Result<(Intent, Work)> {
+    for act in &mut plan.acts {
+        act.look_above(store.dir())
+            .map_err(|e| failed("look at", act.effect.path(), e))?;
+    }
     let effects: Vec<Effect> = plan
         .acts
         .iter()
@@ -571,7 +811,7 @@ fn noted(mut intent: Intent, plan: Plan) -> Result<(Intent, Work)> {
     intent.leftovers = plan
         .acts
         .iter()
-        .filter_map(|act| act.effect.leftover())
+        .flat_map(|act| act.effect.leftovers())
         .collect();
     let follow = Follow {
         effects,
@@ -589,24 +829,67 @@ fn noted(mut intent: Intent, plan: Plan) -> Result<(Intent, Work)> {
     ))
 }
 
-fn carry_out(guard: &dyn Guard, operation: OpenOperation<'_>, work: Work) -> Result<Done> {
+fn carry_out(
+    store: &Store,
+    guard: &dyn Guard,
+    change: &dyn Change,
+    operation: OpenOperation<'_>,
+    work: &Work,
+) -> Result<Done> {
     let receipt = receipt(operation.intent(), "done", &work.answer)?;
-    let mut items = [execute::Item::new(operation.id(), &work)];
+    let mut items = [execute::Item::new(operation.id(), work)];
     execute::execute(guard, &mut items, None);
     let [item] = items;
-    match item.ended() {
-        execute::Ended::Done => {
+    match ended(store, change, operation, work, item.ended()) {
+        Ok(operation) => {
             let receipt = operation
                 .finish(Outcome::Done, receipt)
                 .map_err(after_effects)?;
             Ok(Done::of(receipt, false))
         }
+        Err(error) => Err(error),
+    }
+}
+
+/// Notes how an operation ended that is not simply done; one that is comes back.
+fn ended<'j>(
+    store: &Store,
+    change: &dyn Change,
+    operation: OpenOperation<'j>,
+    work: &Work,
+    ended: execute::Ended,
+) -> Result<OpenOperation<'j>> {
+    match ended {
+        execute::Ended::Done => Ok(operation),
         execute::Ended::Without(error) => {
             // Should this note be lost, the operation is settled, with the same result.
             let _ = operation.clear();
             Err(error)
         }
+        execute::Ended::Taken(error) => {
+            let path = error.locus.as_ref().map(|locus| locus.path.clone());
+            match change.taken(&path.unwrap_or_default()) {
+                Some(meaning) => {
+                    let _ = operation.clear();
+                    Err(meaning.effects(Effects::Some))
+                }
+                None => Err(execute::committed(error)),
+            }
+        }
         execute::Ended::Unknown(error) => Err(error),
+        execute::Ended::Doubtful(error) => {
+            // C9: nobody asks the disk again and believes it. What was never put in place is no
+            // doubt, and is cleared by whoever settles it.
+            let there = work
+                .acts
+                .get(work.commit)
+                .is_some_and(|act| !matches!(act.effect.state(store.dir()), Ok(State::Before)));
+            if there {
+                let unknown = self::receipt(operation.intent(), "unknown", &work.answer)?;
+                let _ = operation.finish(Outcome::Unknown, unknown);
+            }
+            Err(error)
+        }
     }
 }
 
@@ -623,7 +906,7 @@ fn after_effects(e: Error) -> Error {
 }
 
 /// A path of the store, as a document or effect names it.
-pub(super) fn split(path: &std::path::Path) -> Result<(PathBuf, std::ffi::OsString)> {
+pub(super) fn split(path: &Path) -> Result<(PathBuf, std::ffi::OsString)> {
     let name = path.file_name().ok_or_else(|| {
         Error::new(
             Code::Internal,

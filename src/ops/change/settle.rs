@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::effect::{Act, Effect, State};
+use super::effect::{Act, Effect, State, document_digest};
 use super::execute::{Ended, Item, execute, is_missing};
 use super::{Follow, Scope, receipt, split};
 use crate::diag::{Code, Error, Locus, Result};
@@ -19,8 +19,30 @@ pub struct Settled {
     pub operation_id: OperationId,
     /// Its command.
     pub command: String,
-    /// It was carried forward; else it was cleared.
-    pub carried_forward: bool,
+    /// What was found.
+    pub passed: Passed,
+}
+
+/// Whether an unfinished operation passed its commit point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Passed {
+    /// It did: what follows was carried forward.
+    Yes,
+    /// It did not: its leftovers were cleared.
+    No,
+    /// Something else stands in its place by now, and nothing tells which.
+    Unknown,
+}
+
+/// Whether anything unfinished is left in a scope that only a wider lock covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Left {
+    /// No.
+    Nothing,
+    /// A change of the catalog that is about this Worker.
+    OfCatalog,
 }
 
 /// Settles what must be settled before a change in a scope: in that Worker, or everywhere.
@@ -29,14 +51,22 @@ pub(super) fn settle_scope(
     guard: &dyn Guard,
     journal: &Journal<'_>,
     scope: Scope,
-) -> Result<Vec<Settled>> {
+) -> Result<Left> {
     let mut intents = match scope {
         Scope::Worker(id) => journal.unsettled_in(id)?,
         Scope::Catalog => journal.unsettled(|_| true)?,
     };
-    // What the guard does not cover belongs to somebody who may be alive.
+    // What the guard does not cover belongs to somebody who may be alive, unless it is the whole
+    // catalog: that is changed by nobody while this guard lives.
+    let all = intents.len();
     intents.retain(|intent| covered(guard, intent));
-    settle_all(store, guard, journal, &intents)
+    let left = if intents.len() < all {
+        Left::OfCatalog
+    } else {
+        Left::Nothing
+    };
+    settle_all(store, guard, journal, &intents)?;
+    Ok(left)
 }
 
 /// Settles everything that is unfinished, under the store's own lock.
@@ -48,7 +78,9 @@ pub fn settle_store(
     guard: &dyn Guard,
     journal: &Journal<'_>,
 ) -> Result<Vec<Settled>> {
-    settle_scope(store, guard, journal, Scope::Catalog)
+    let mut intents = journal.unsettled(|_| true)?;
+    intents.retain(|intent| covered(guard, intent));
+    settle_all(store, guard, journal, &intents)
 }
 
 fn covered(guard: &dyn Guard, intent: &Intent) -> bool {
@@ -80,18 +112,26 @@ fn settle_all(
         .collect::<Result<Vec<_>>>()?;
     let mut settled = Vec::new();
     for ((intent, follow), passed) in follows.iter().zip(passed) {
-        if passed {
-            carry_forward(store, guard, intent, follow)?;
-            let receipt = receipt(intent, "done", &follow.answer)?;
-            journal.settle(intent, Outcome::Done, receipt)?;
-        } else {
-            clear(store, guard, intent, follow)?;
-            journal.clear(intent)?;
+        match passed {
+            Passed::Yes => {
+                carry_forward(store, guard, intent, follow)?;
+                let receipt = receipt(intent, "done", &follow.answer)?;
+                journal.settle(intent, Outcome::Done, receipt)?;
+            }
+            Passed::No => {
+                clear(store, guard, intent, follow)?;
+                journal.clear(intent)?;
+            }
+            Passed::Unknown => {
+                clear_leftovers(guard, intent)?;
+                let receipt = receipt(intent, "unknown", &follow.answer)?;
+                journal.settle(intent, Outcome::Unknown, receipt)?;
+            }
         }
         settled.push(Settled {
             operation_id: intent.operation_id,
             command: intent.command.clone(),
-            carried_forward: passed,
+            passed,
         });
     }
     Ok(settled)
@@ -118,13 +158,70 @@ fn state(store: &Store, effect: &Effect) -> Result<State> {
 
 /// Whether a commit point was passed: its effect is there, or another unfinished operation was
 /// built on it and is there.
-fn commit_passed(store: &Store, follow: &Follow, all: &[(&Intent, Follow)]) -> Result<bool> {
+fn commit_passed(store: &Store, follow: &Follow, all: &[(&Intent, Follow)]) -> Result<Passed> {
     let Some(effect) = follow.effects.get(follow.commit) else {
+        return Ok(Passed::No);
+    };
+    match state(store, effect)? {
+        State::After => return Ok(Passed::Yes),
+        // A part of an append is no record that anybody may read, or it would have moved on.
+        State::Before | State::Part(_) => {}
+        State::Moved => {
+            if stands_before(store, effect, all)? {
+                return Ok(Passed::No);
+            }
+            if !built_on(store, follow, effect, all)? {
+                let not = effect.surely_not(store.dir());
+                let not = not.map_err(|e| failed("read", effect.path(), e))?;
+                return Ok(if not { Passed::No } else { Passed::Unknown });
+            }
+        }
+    }
+    Ok(if built_on(store, follow, effect, all)? {
+        Passed::Yes
+    } else {
+        Passed::No
+    })
+}
+
+/// Whether the document is as it was before an unfinished operation upon which this one was
+/// planned: of a group, none of these was carried out.
+fn stands_before(store: &Store, effect: &Effect, all: &[(&Intent, Follow)]) -> Result<bool> {
+    let Effect::Document { path, before, .. } = effect else {
         return Ok(false);
     };
-    if state(store, effect)? == State::After {
-        return Ok(true);
+    let now = document_digest(store.dir(), path).map_err(|e| failed("read", path, e))?;
+    let mut at = before;
+    // Each step goes back by one operation, so there are no more than those.
+    for _ in all {
+        let upon = all
+            .iter()
+            .flat_map(|(_, other)| &other.effects)
+            .find_map(|e| match e {
+                Effect::Document {
+                    path: p,
+                    before,
+                    after,
+                    ..
+                } if p == path && Some(after) == at.as_ref() => Some(before),
+                _ => None,
+            });
+        match upon {
+            Some(before) if *before == now => return Ok(true),
+            Some(before) => at = before,
+            None => return Ok(false),
+        }
     }
+    Ok(false)
+}
+
+/// Whether another unfinished operation was planned upon this effect, and is there.
+fn built_on(
+    store: &Store,
+    follow: &Follow,
+    effect: &Effect,
+    all: &[(&Intent, Follow)],
+) -> Result<bool> {
     let Effect::Document { path, after, .. } = effect else {
         return Ok(false);
     };
@@ -133,7 +230,10 @@ fn commit_passed(store: &Store, follow: &Follow, all: &[(&Intent, Follow)]) -> R
             matches!(e, Effect::Document { path: p, before, after: next, .. }
                 if *p == *path && before.as_ref() == Some(after) && *next != *after)
         });
-        if built_on && !std::ptr::eq(other, follow) && commit_passed(store, other, all)? {
+        if built_on
+            && !std::ptr::eq(other, follow)
+            && commit_passed(store, other, all)? == Passed::Yes
+        {
             return Ok(true);
         }
     }
@@ -157,7 +257,12 @@ fn carry_forward(store: &Store, guard: &dyn Guard, intent: &Intent, follow: &Fol
                 let [item] = items;
                 match item.ended() {
                     Ended::Done => {}
-                    Ended::Without(e) | Ended::Unknown(e) => return Err(e),
+                    // Somebody took its place: the store has moved on.
+                    Ended::Without(e) | Ended::Taken(e) if e.code == Code::TargetExists => {}
+                    Ended::Without(e)
+                    | Ended::Taken(e)
+                    | Ended::Unknown(e)
+                    | Ended::Doubtful(e) => return Err(e),
                 }
             }
             State::Before | State::Part(_) | State::Moved => {}

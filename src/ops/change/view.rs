@@ -2,12 +2,16 @@
 //! and not carried out yet laid over it.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::effect::{Act, Effect, parent_of};
+use super::effect::{Act, Effect, digest_of, parent_of};
+use super::fence;
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{Generation, Paths, WorkerId, file};
+use crate::record::Source;
 use crate::record::document::{DocumentFault, MetadataDocument, SessionDocument, WorkerDocument};
 use crate::store::fs::{committed_len, failed, stat_of};
 use crate::store::{Dir, Folder, Store, WorkerFolder, WorkerState, read_whole};
@@ -16,7 +20,7 @@ use crate::store::{Dir, Folder, Store, WorkerFolder, WorkerState, read_whole};
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
     documents: HashMap<PathBuf, Vec<u8>>,
-    lengths: HashMap<PathBuf, u64>,
+    appended: HashMap<PathBuf, Arc<Vec<u8>>>,
     folders: HashMap<PathBuf, ()>,
 }
 
@@ -29,19 +33,61 @@ impl Overlay {
                     self.documents.insert(path.clone(), bytes.clone());
                 }
             }
-            Effect::Append {
-                path,
-                offset,
-                bytes,
-                ..
-            } => {
-                self.lengths.insert(path.clone(), offset + bytes);
+            Effect::Append { path, .. } => {
+                if let Some(lines) = act.content.first() {
+                    let all = self.appended.entry(path.clone()).or_default();
+                    Arc::make_mut(all).extend_from_slice(lines);
+                }
             }
             Effect::Folder { path, .. } => {
                 self.folders.insert(path.clone(), ());
             }
             Effect::File { .. } | Effect::Remove { .. } => {}
         }
+    }
+}
+
+/// The committed records of a Segment, those that are planned and not on disk yet at their end.
+#[derive(Debug)]
+pub struct Records {
+    file: File,
+    stored: u64,
+    tail: u64,
+    planned: Arc<Vec<u8>>,
+}
+
+impl Records {
+    /// The committed length, in bytes.
+    #[must_use]
+    pub fn committed(&self) -> u64 {
+        self.stored + self.planned.len() as u64
+    }
+
+    /// How many bytes follow the last newline on disk: the torn tail.
+    #[must_use]
+    pub const fn tail(&self) -> u64 {
+        self.tail
+    }
+
+    /// SHA-256 of all of them, in hex.
+    ///
+    /// # Errors
+    /// They can not be read.
+    pub fn sha256(&self, path: &Path) -> Result<String> {
+        digest_of(self, 0, self.committed())
+            .and_then(|digest| digest.ok_or_else(|| io::ErrorKind::UnexpectedEof.into()))
+            .map_err(|e| failed("read", path, e))
+    }
+}
+
+impl Source for Records {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        if offset >= self.stored {
+            return self.planned.as_slice().read_at(buf, offset - self.stored);
+        }
+        let room = usize::try_from(self.stored - offset).unwrap_or(buf.len());
+        let room = room.min(buf.len());
+        Source::read_at(&self.file, &mut buf[..room], offset)
     }
 }
 
@@ -138,21 +184,38 @@ impl<'a> View<'a> {
         look().map_err(|e| failed("look at", path, e))
     }
 
-    /// The committed length of a Segment.
+    /// The committed records of a Segment.
     ///
     /// # Errors
     /// It can not be read.
-    pub fn committed(&self, path: &Path) -> Result<u64> {
-        if let Some(len) = self.overlay.and_then(|o| o.lengths.get(path)) {
-            return Ok(*len);
-        }
-        let read = || -> io::Result<u64> {
+    pub fn records(&self, path: &Path) -> Result<Records> {
+        let open = || -> io::Result<(File, u64, u64)> {
             let dir = parent_of(self.root(), path)?
                 .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             let file = dir.file(path.file_name().unwrap_or_default())?;
-            committed_len(&file, stat_of(&file)?.len)
+            let len = stat_of(&file)?.len;
+            let committed = committed_len(&file, len)?;
+            Ok((file, committed, len - committed))
         };
-        read().map_err(|e| failed("read", path, e))
+        let (file, stored, tail) = open().map_err(|e| failed("read", path, e))?;
+        let planned = self.overlay.and_then(|o| o.appended.get(path));
+        Ok(Records {
+            file,
+            stored,
+            tail,
+            planned: planned.map(Arc::clone).unwrap_or_default(),
+        })
+    }
+
+    /// Refuses if a run of the Worker answers (C13).
+    ///
+    /// # Errors
+    /// `worker_live`, or it can not be told.
+    pub fn refuse_live(&self, id: WorkerId) -> Result<()> {
+        match fence::live_run(self.store, id)? {
+            Some(generation) => Err(fence::worker_live(id, generation)),
+            None => Ok(()),
+        }
     }
 
     /// A Worker's `worker.json`: its bytes and what they say.

@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::{Identity, Resolver, search};
-use crate::diag::{Code, Error};
+use crate::diag::{Code, Error, shell};
 use crate::store::Store;
 
 /// So many matches are named; of others only the number is said.
@@ -147,6 +147,6 @@ pub(super) fn reference(identity: &Identity) -> String {
             worker.id.to_string()
         }
         Identity::Segment(segment) => format!("{}/{}", segment.worker.id, segment.segment),
-        other => other.path().display().to_string(),
+        other => shell(&other.path()),
     }
 }

@@ -332,9 +332,13 @@ impl<'a> Resolver<'a> {
             .at(Locus::file(&path))
             .hint(format!("wagg segment list {id}"))
         };
-        let pointer = self
-            .pointer(worker)?
-            .ok_or_else(|| none("its metadata.json holds no active pointer".to_owned()))?;
+        let Some(pointer) = self.pointer(worker)? else {
+            let there = worker.open(self.store)?.try_stat(file::METADATA);
+            return Err(none(match there {
+                Ok(None) => "it has no metadata.json".to_owned(),
+                _ => "its metadata.json holds no active pointer".to_owned(),
+            }));
+        };
         let Some(segment) = pointer.segment else {
             return Err(none(format!(
                 "its Session {} is reserved and has no Segment yet",
@@ -349,7 +353,7 @@ impl<'a> Resolver<'a> {
             });
         }
         let there = match &segments[..] {
-            [] => "Worker has no Segment at all".to_owned(),
+            [] => "it has no Segment at all".to_owned(),
             [one] => format!("the one Segment there is {one}"),
             [first, .., last] => {
                 format!(

@@ -4,7 +4,7 @@
 //! commit point. Only then does the run's folder appear. A crash in between costs nothing: the
 //! folder is in the intent and is carried forward.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -44,6 +44,20 @@ impl Change for Reserve {
 
     fn groups(&self) -> bool {
         true
+    }
+
+    fn taken(&self, path: &Path) -> Option<Error> {
+        Some(
+            Error::new(
+                Code::GenerationCollision,
+                format!(
+                    "somebody else made {} meanwhile; the generation stays used up",
+                    path.display()
+                ),
+            )
+            .at(Locus::file(path))
+            .hint("wagg run list, then reserve again"),
+        )
     }
 
     fn plan(&self, view: &View<'_>, scope: Scope) -> Result<Planned> {

@@ -1,12 +1,23 @@
 //! Segments as a person asks about them: what they come to, how they descend from each other, what
 //! they say, where two of them part.
 
+mod activate;
+mod append;
+mod compact;
+mod create;
 pub mod diff;
 pub mod digest;
+mod fork;
+mod input;
 mod list;
 pub mod log;
+mod make;
 mod show;
+mod source;
+mod tail;
+pub mod tokens;
 mod tree;
+mod turns;
 
 use std::ops::ControlFlow;
 
@@ -16,6 +27,12 @@ use crate::ops::read::{SegmentFile, SegmentRef, open_error};
 use crate::record::{Fold, Format, Limits, Outline, Remark, Scanned, Scanner};
 use crate::store::Store;
 
+pub use activate::Activate;
+pub use append::Append;
+pub use compact::Compact;
+pub use create::Create;
+pub use fork::Fork;
+pub use input::{Input, MAX_INPUT};
 pub use list::{Lineage, Order, Segment, list};
 pub use show::{Details, show};
 
@@ -125,6 +142,10 @@ fn findings(segment: &SegmentRef, session: Option<SessionId>, reading: &Reading)
         .collect()
 }
 
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod property_tests;
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

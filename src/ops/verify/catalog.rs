@@ -121,7 +121,7 @@ pub(super) fn check_root(
     found: &mut Found,
 ) {
     let subject = Subject::default();
-    if runtime.is_missing() {
+    if runtime.is_missing() && !super::journal::is_being_made(store) {
         found.findings.push(
             Finding::new(
                 Code::MissingCatalog,

@@ -11,6 +11,7 @@ mod catalog;
 mod cross;
 mod documents;
 mod file;
+mod journal;
 mod lineage;
 mod names;
 mod runs;
@@ -318,8 +319,10 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
     }
     progress.start(None);
     let whole = options.workers.is_empty();
+    let open = journal::open_operations(store);
     if whole {
         catalog::check_root(store, &runtime, &run, &mut root);
+        journal::check_folder(store, &mut root);
         if version == CatalogVersion::V3 {
             archives::check(store, &run, &mut root);
         }
@@ -339,8 +342,31 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
 
     let mut together = Found::default();
     cross::check(store, &runtime, &folders, census, whole, &mut together);
+    journal::check_operations(store, &open, &options.workers, &mut together);
     collector.take(together);
     Ok(collector.finish())
+}
+
+/// Verifies the folder of one Worker by itself, without what only all Workers together tell: its
+/// cost does not grow with the store. The findings stand in the order of a report.
+pub fn verify_folder(
+    store: &Store,
+    folder: &WorkerFolder,
+    options: &Options,
+    progress: &dyn Progress,
+) -> Vec<Finding> {
+    let run = Run {
+        options,
+        progress,
+        version: store.version(),
+        enough: AtomicBool::new(false),
+    };
+    let mut scanner = Scanner::new(options.limits);
+    let mut findings = worker::check(store, folder, &run, &mut scanner)
+        .found
+        .findings;
+    findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    findings
 }
 
 /// Verifies Workers in parallel and takes the results in their order.

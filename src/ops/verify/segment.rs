@@ -183,7 +183,7 @@ fn quick(
 }
 
 /// The offset behind the last newline of the first `len` bytes.
-fn committed_length(file: &File, len: u64) -> io::Result<u64> {
+pub(super) fn committed_length(file: &File, len: u64) -> io::Result<u64> {
     let mut buf = vec![0; 64 * 1024];
     let mut end = len;
     while end > 0 {
@@ -271,7 +271,8 @@ fn finding(
             severity = Severity::Warning;
         }
     }
-    let hint = hint(code, subject, remark.line);
+    let line = remark.line.filter(|_| !trace);
+    let hint = hint(code, subject, line);
     let finding = Finding::new(code, subject, locus, message).with_severity(severity);
     Some(match hint {
         Some(hint) => finding.with_hint(hint),
@@ -279,14 +280,16 @@ fn finding(
     })
 }
 
-/// The command to go on with.
+/// The command to go on with; `line` is one of a Segment.
 fn hint(code: Code, subject: Subject, line: Option<u64>) -> Option<String> {
-    let segment = subject.segment_id?;
-    match (code.info().severity?, line) {
-        (Severity::Info, _) => None,
-        (_, Some(line)) if code != Code::TornTail => Some(format!(
-            "wagg segment log {segment} --from {line} --limit 1 --raw"
-        )),
+    match (code.info().severity?, subject.segment_id, line) {
+        (Severity::Info, ..) => None,
+        // Only a Segment of a Worker can be asked for by its id.
+        (_, Some(segment), Some(line)) if subject.worker_id.is_some() && code != Code::TornTail => {
+            Some(format!(
+                "wagg segment log {segment} --from {line} --limit 1 --raw"
+            ))
+        }
         _ => Some(format!("wagg explain {code}")),
     }
 }

@@ -21,8 +21,8 @@ pub use dir::{Dir, stat_of};
 pub use entry::{Entry, EntryKind, FileStat, WrongKind, wrong_kind};
 pub use failure::{exists, failed, unknown};
 pub use place::{
-    clear_leftover, ensure_dirs, make_durable, move_aside, remove, session_staging_name, sync_dir,
-    temp_name,
+    clear_leftover, ensure_dir_via, ensure_dirs, make_durable, move_aside, remove, remove_empty,
+    session_staging_name, sync_dir, temp_name,
 };
 #[cfg(debug_assertions)]
 pub use power::Loss;

@@ -116,6 +116,17 @@ pub fn remove(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
     }
 }
 
+/// Removes a folder that holds nothing, and makes that durable.
+///
+/// # Errors
+/// What the system says, also that it is not empty; `outcome_unknown`.
+pub fn remove_empty(dir: &WriteDir<'_>, name: impl AsRef<OsStr>) -> Result<()> {
+    let path = dir.path_of(name.as_ref());
+    dir.remove_dir(name)
+        .map_err(|e| failed("remove", &path, e))?;
+    sync_dir(dir)
+}
+
 /// Makes the names in a folder durable.
 ///
 /// # Errors
@@ -163,6 +174,34 @@ pub fn ensure_dirs<'g, N: AsRef<OsStr>>(
         at = next;
     }
     Ok(at)
+}
+
+/// Makes a folder if there is none, under a temporary name first, so that it has its rights when it
+/// gets its own. One sync if it was not there.
+///
+/// # Errors
+/// What the system says; `symbolic_link` and `not_a_regular_file` if something else has the name.
+pub fn ensure_dir_via(dir: &WriteDir<'_>, name: &OsStr, temp: impl AsRef<OsStr>) -> Result<()> {
+    let path = dir.path_of(name);
+    let fail = |e| failed("make", &path, e);
+    match dir.dir(name) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        found => return found.map(drop).map_err(fail),
+    }
+    let temp = temp.as_ref();
+    dir.make_dir(temp).map_err(fail)?;
+    match rename_into_place(dir, temp, dir, name) {
+        Ok(()) => sync_dir(dir),
+        Err(e) => {
+            let _ = dir.remove_dir(temp);
+            // Another process was faster; both want the same.
+            if e.code == Code::TargetExists {
+                dir.dir(name).map(drop).map_err(fail)
+            } else {
+                Err(e)
+            }
+        }
+    }
 }
 
 /// Removes a leftover, a file or a whole folder, and makes that durable: one sync, since what

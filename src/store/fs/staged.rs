@@ -122,7 +122,8 @@ impl<'d, 'g> StagedDir<'d, 'g> {
         self.sync_parents(target)
     }
 
-    /// The same, and the folders are left to be synced by the caller.
+    /// The same, and the folders are left to be synced by the caller, as in
+    /// [`StagedDir::place_unsynced`].
     ///
     /// # Errors
     /// As [`StagedDir::place_over_empty`].

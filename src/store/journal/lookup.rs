@@ -9,7 +9,7 @@ use super::record::{
 use super::state::State;
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{OperationId, Paths, file};
-use crate::store::fs::{Dir, committed_len, failed};
+use crate::store::fs::{Dir, WriteDir, committed_len, failed, make_durable};
 use crate::store::lock::{LockRequest, lock_journal_at};
 
 /// What an operation with the same request id answered.
@@ -110,6 +110,22 @@ pub fn lookup(
         return Ok(Lookup::Unknown);
     };
     ask(&mut state, &journal, request_id, fingerprint, actor)
+}
+
+/// Makes durable what the journal says, before it is told to anybody as done: whoever wrote it may
+/// have died before its own sync. Costs two syncs, which are cheap where nothing is to be done.
+///
+/// # Errors
+/// `outcome_unknown`, or what the system says.
+pub fn make_journal_durable(root: &Dir) -> Result<()> {
+    let open = |e| failed("open", &Paths::wagg(), e);
+    let root = WriteDir::guarded(root.try_clone().map_err(open)?);
+    let wagg = root.dir(file::WAGG).map_err(open)?;
+    match make_durable(&wagg, file::JOURNAL) {
+        // It is told from a copy that can not be written, so nothing is to be done.
+        Err(e) if e.code == Code::ReadOnlyStore => Ok(()),
+        made => made,
+    }
 }
 
 pub(super) fn ask(

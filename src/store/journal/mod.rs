@@ -16,7 +16,7 @@ mod state;
 mod tests;
 mod write;
 
-pub use lookup::{Lookup, Replay, lookup};
+pub use lookup::{Lookup, Replay, lookup, make_journal_durable};
 pub use read::{Operation, Operations, find_operation, operations, unsettled};
 pub use record::{Ending, Intent, JOURNAL_SCHEMA, Outcome, Receipt, Scope, now};
 pub use write::{Begin, Journal, OpenOperation};

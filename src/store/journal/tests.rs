@@ -534,14 +534,20 @@ fn c15_prune_says_what_it_forgets() {
     let guard = locks.worker(SEVEN, &request()).unwrap();
     let journal = Journal::new(&guard, request());
     drop(journal.begin(intent(Some("open"), "abc"), false).unwrap());
-    let old = |intent: &Intent, _: &Ending| {
-        intent
+    let old = |ending: &Ending| {
+        ending
             .request_id
             .as_ref()
             .is_some_and(|r| r.parse().is_ok_and(|n: u32| n < 30))
     };
-    assert_eq!(journal.prune(old).unwrap().len(), 30);
-    assert_eq!(journal.prune(old).unwrap().len(), 0);
+    // What a prune left that was killed is cleared by the next.
+    let torn = temp.path().join(".wagg").join(temp_name("journal.jsonl"));
+    std::fs::write(&torn, b"x").unwrap();
+    let gone = journal.prunable(old).unwrap();
+    assert_eq!(gone.len(), 30);
+    journal.prune(&gone, None).unwrap();
+    assert!(!torn.exists());
+    assert_eq!(journal.prunable(old).unwrap(), []);
     let ask = |id: &str| lookup(&root, &request(), id, "abc", None).unwrap();
     assert_eq!(ask("29"), Lookup::Unknown);
     assert!(matches!(ask("30"), Lookup::Replay(_)));

@@ -14,8 +14,10 @@ use super::record::{
 };
 use super::state::{State, TAIL};
 use crate::diag::{Code, Error, Result};
-use crate::layout::{OperationId, Paths, WorkerId, file};
-use crate::store::fs::{Appender, TempFile, TornTail, WriteDir, failed, sync_dir, temp_name};
+use crate::layout::{Leftover, OperationId, Paths, WorkerId, file, leftover};
+use crate::store::fs::{
+    Appender, TempFile, TornTail, WriteDir, clear_leftover, failed, sync_dir, temp_name,
+};
 use crate::store::lock::{Guard, LockRequest, lock_journal};
 use crate::store::quarantine::Quarantine;
 
@@ -287,41 +289,48 @@ impl<'g> Journal<'g> {
         Ok(())
     }
 
-    /// Forgets settled operations that `forget` says yes to, and gives their ids. Their request
-    /// ids are free again. The journal is written anew: two syncs.
+    /// The settled operations that `forget` says yes to, in their order.
     ///
     /// # Errors
-    /// `lock_busy` or what the system says, with nothing forgotten.
-    pub fn prune(
-        &self,
-        mut forget: impl FnMut(&Intent, &Ending) -> bool,
-    ) -> Result<Vec<OperationId>> {
+    /// What the system says.
+    pub fn prunable(&self, mut forget: impl FnMut(&Ending) -> bool) -> Result<Vec<OperationId>> {
         let _lock = lock_journal(self.guard, &self.request)?;
-        let wagg = self.guard.wagg();
-        let mut gone = BTreeSet::new();
-        let Some((journal, committed)) = open_to_read(wagg)? else {
+        let Some((journal, committed)) = open_to_read(self.guard.wagg())? else {
             return Ok(Vec::new());
         };
-        let mut intents = std::collections::HashMap::new();
+        let mut begun = BTreeSet::new();
+        let mut gone = Vec::new();
         each_line(&journal, committed, |line| {
             match parse(line) {
                 Ok(Line::Intent(intent)) => {
-                    intents.insert(intent.operation_id, *intent);
+                    begun.insert(intent.operation_id);
                 }
-                Ok(Line::Ending(ending)) => {
-                    if let Some(intent) = intents.remove(&ending.operation_id)
-                        && forget(&intent, &ending)
-                    {
-                        gone.insert(ending.operation_id);
-                    }
+                Ok(Line::Ending(ending))
+                    if begun.remove(&ending.operation_id) && forget(&ending) =>
+                {
+                    gone.push(ending.operation_id);
                 }
                 _ => {}
             }
             Ok(())
         })?;
-        if gone.is_empty() {
-            return Ok(Vec::new());
-        }
+        Ok(gone)
+    }
+
+    /// Forgets these operations: their request ids are free again. The journal is written anew,
+    /// with the operation that forgets them, already ended, as its last: both or neither. Two
+    /// syncs.
+    ///
+    /// # Errors
+    /// `lock_busy` or what the system says, with nothing forgotten; `outcome_unknown`.
+    pub fn prune(&self, gone: &[OperationId], noted: Option<(&Intent, &Receipt)>) -> Result<()> {
+        let _lock = lock_journal(self.guard, &self.request)?;
+        let wagg = self.guard.wagg();
+        let Some((journal, committed)) = open_to_read(wagg)? else {
+            return Ok(());
+        };
+        self.clear_torn_prunes()?;
+        let gone: std::collections::HashSet<OperationId> = gone.iter().copied().collect();
         let mut anew = TempFile::begin(wagg, file::JOURNAL, temp_name(file::JOURNAL))?;
         // Another id, so that no index of the old one is taken for one of this.
         let mut out = header_line()?;
@@ -343,11 +352,28 @@ impl<'g> Journal<'g> {
             }
             Ok(())
         })?;
+        if let Some((intent, receipt)) = noted {
+            out.extend(to_line(intent).map_err(unwritable)?);
+            let ending = Ending::of(intent, Outcome::Done, receipt.clone());
+            out.extend(to_line(&ending).map_err(unwritable)?);
+        }
         if !out.is_empty() {
             anew.put(&out)?;
         }
-        anew.replace()?;
-        Ok(gone.into_iter().collect())
+        anew.replace()
+    }
+
+    /// Clears what a prune left that was killed: no intent names it, since it has none.
+    fn clear_torn_prunes(&self) -> Result<()> {
+        let wagg = self.guard.wagg();
+        for entry in wagg.entries().map_err(look)? {
+            if let Some(Leftover::Temporary { target, .. }) = entry.name.to_str().and_then(leftover)
+                && target == file::JOURNAL
+            {
+                clear_leftover(wagg, &entry.name)?;
+            }
+        }
+        Ok(())
     }
 
     /// Opens the journal for writing; makes it if there is none. A torn tail goes to the

@@ -113,7 +113,10 @@ fn bad_lines_are_shown_and_counted() {
     );
     assert!(rows[5].starts_with("7\t"), "{out}");
     assert!(out.stderr.contains("2 lines are no good record"), "{out}");
-    assert!(out.stderr.contains("hint: wagg verify 1"), "{out}");
+    assert!(
+        out.stderr.contains("hint: wagg --store store verify 1"),
+        "{out}"
+    );
     assert!(
         out.stderr
             .contains("13 bytes behind the last newline were never committed"),

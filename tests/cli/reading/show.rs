@@ -111,8 +111,10 @@ fn c3_two_matches_are_refused_and_listed() {
     );
     for segment in [0x11, 0x12, 0x13, 0x14] {
         assert!(
-            out.stderr
-                .contains(&format!("hint: wagg show 1/{}\n", id(segment))),
+            out.stderr.contains(&format!(
+                "hint: wagg --store store show 1/{}\n",
+                id(segment)
+            )),
             "{out}"
         );
     }

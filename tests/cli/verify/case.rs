@@ -206,6 +206,9 @@ pub fn hold_in(kit: &Kit, code: Code, what: &str, place: &Place) {
     assert!(!message.ends_with('.'), "a full stop: {what}");
     let also = kit.also.iter().filter_map(|code| code.info().severity);
     let worst = also.fold(severity, Severity::min);
+    if let Some(hint) = finding["hint"].as_str() {
+        can_be_pasted(kit, hint);
+    }
     let status = |fails: bool| i32::from(fails || kit.not_looked_at > 0);
     let wanted = status(worst == Severity::Error);
     assert_eq!(out.code, Some(wanted), "{what}");
@@ -218,6 +221,20 @@ pub fn hold_in(kit: &Kit, code: Code, what: &str, place: &Place) {
         "--strict: {what}"
     );
     assert_eq!(strict.bytes(), out.bytes(), "--strict: {what}");
+}
+
+/// A hint that is a command is one that the program takes, whatever it answers.
+fn can_be_pasted(kit: &Kit, hint: &str) {
+    let Some(command) = hint.strip_prefix("wagg ") else {
+        return;
+    };
+    let out = kit
+        .env
+        .prepare(command.split(' '))
+        .env("WAGG_STORE", kit.store.root())
+        .run();
+    let fine = matches!(out.code, Some(0 | 1 | 4 | 5));
+    assert!(fine, "the hint {hint:?} does not run\n{out}");
 }
 
 /// The summary counts what is listed.

@@ -67,10 +67,7 @@ fn columns_are_what_cut_can_count_on() {
     // without -v no information, but it is counted
     let out = kit.verify(&[]).status(1);
     assert_eq!(out.stdout().lines().count(), 2, "{out}");
-    assert!(
-        out.stderr.contains("1 error, 1 warning, 1 of information"),
-        "{out}"
-    );
+    assert!(out.stderr.contains("1 error, 1 warning, 1 remark"), "{out}");
 }
 
 #[test]
@@ -80,6 +77,80 @@ fn ids_are_those_of_workers() {
     assert_eq!(out.stdout(), "1\n1\n");
     let out = kit.verify(&["-0", "-v"]).status(1);
     assert_eq!(out.stdout(), "stray\x001\x001\0");
+}
+
+/// A hint on a store that was named names it too, so that it can be pasted where one stands.
+#[test]
+fn hints_name_the_store_that_was_named() {
+    let kit = three();
+    let root = kit.store.root().display().to_string();
+    let out = kit.verify(&["--format", "table"]).status(1);
+    let hint = format!("hint: wagg --store {root} segment log ");
+    assert!(out.stdout().contains(&hint), "{out}");
+    assert!(
+        out.stdout().contains("hint: wagg explain torn_tail\n"),
+        "{out}"
+    );
+    // where the store is known anyway it is not repeated
+    let prepared = kit.env.prepare(["verify", "--format", "table"]);
+    let out = prepared.env("WAGG_STORE", kit.store.root()).run().status(1);
+    assert!(out.stdout().contains("hint: wagg segment log "), "{out}");
+    let prepared = kit.env.prepare(["verify", "--format", "table"]);
+    let out = prepared.current_dir(kit.store.root()).run().status(1);
+    assert!(out.stdout().contains("hint: wagg segment log "), "{out}");
+    // errors too
+    let out = kit.verify(&["99"]).status(4);
+    assert!(
+        out.stderr
+            .contains(&format!("hint: wagg --store {root} worker list")),
+        "{out}"
+    );
+}
+
+/// No command that reads changes anything, also in a store with damage of all kinds.
+#[test]
+fn reading_changes_nothing() {
+    let kit = three();
+    let two = kit.store.worker(2);
+    two.usual(2);
+    drop(two.live(1));
+    put(two.path(".metadata.json.tmp-4242-1"), b"{");
+    put(kit.worker.path("session/segments/x.jsonl"), b"");
+    kit.store.manifest(false, &[(1, Some(1), "migrated")]);
+    let (one, other) = (
+        crate::support::store::id(0x11),
+        crate::support::store::id(0x21),
+    );
+    let reads: [&[&str]; 17] = [
+        &["verify"],
+        &["verify", "--locked", "--digest", "-v"],
+        &["verify", "--quick", "1"],
+        &["orphans"],
+        &["orphans", "--locked"],
+        &["show", "1"],
+        &["show", &other],
+        &["worker", "list"],
+        &["worker", "show", "1"],
+        &["worker", "show", "2"],
+        &["segment", "list", "1", "--tree"],
+        &["segment", "show", &other],
+        &["segment", "log", &one, "--raw"],
+        &["segment", "diff", &one, &other],
+        &["segment", "digest", &other],
+        &["run", "list", "2"],
+        &["migrate", "status"],
+    ];
+    for format in ["auto", "table", "json", "ndjson"] {
+        for args in reads {
+            let mut all = vec!["--store", "store", "--format", format];
+            all.extend(args);
+            let out = crate::support::tree::unchanged(&[&kit.env.dir()], &args.join(" "), || {
+                kit.env.wagg(all)
+            });
+            assert!(matches!(out.code, Some(0 | 1 | 5)), "{args:?}\n{out}");
+        }
+    }
+    assert!(!kit.store.path(".wagg").exists());
 }
 
 #[test]

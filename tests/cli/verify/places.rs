@@ -1,5 +1,6 @@
 //! What can be wrong with names, folders, links, sockets and runs.
 
+use serde_json::json;
 use wagg::diag::{Code, Severity};
 
 use super::case::{Case, Kit, Place, SEGMENT, case, hold_all};
@@ -37,6 +38,30 @@ fn huge(kit: &mut Kit, name: &str) -> Place {
     kit.not_looked_at = 1;
     kit.whole(kit.store.path(name)).says("over the limit")
 }
+
+/// A journal of one operation, with its outcome or without; gives its path.
+fn journal(kit: &Kit, settled: bool) -> std::path::PathBuf {
+    let path = kit.store.path(".wagg/journal.jsonl");
+    let mut lines = vec![
+        json!({ "type": "journal", "schema_version": 1, "journal_id": id(0x900), "ts": TIME }),
+        json!({
+            "type": "intent", "operation_id": id(0x901), "ts": TIME, "actor": "anna@host",
+            "command": "segment fork", "fingerprint": "00", "scope": "worker", "worker_id": "1",
+            "generation": 1, "args": {}, "minted": {}, "follow": {}, "leftovers": [],
+        }),
+    ];
+    if settled {
+        lines.push(json!({
+            "type": "outcome", "operation_id": id(0x901), "ts": TIME, "outcome": "done",
+            "receipt": {},
+        }));
+    }
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    put(&path, text);
+    path
+}
+
+const TIME: &str = "2026-01-05T10:00:00Z";
 
 pub const CASES: &[Case] = &[
     case(Code::BadFileName, "a Segment in upper case", |kit| {
@@ -247,6 +272,49 @@ pub const CASES: &[Case] = &[
                 .says("may be the only copy")
         },
     ),
+    case(
+        Code::UnsettledOperation,
+        "an intent without an outcome",
+        |kit| {
+            let path = journal(kit, false);
+            kit.whole(path)
+                .says(format!(
+                    "operation {} (segment fork) of anna@host",
+                    id(0x901)
+                ))
+                .says("settled before the next change")
+        },
+    ),
+    case(Code::CorruptRecord, "a line of the journal", |kit| {
+        let path = journal(kit, true);
+        damage::insert_line(&path, 3, "x");
+        kit.line(path, 3).says("a line of the journal")
+    }),
+    case(Code::TornTail, "of the journal", |kit| {
+        let path = journal(kit, true);
+        let end = std::fs::metadata(&path).unwrap().len();
+        damage::append(&path, "{\"type\"");
+        let mut place = kit.whole(path).long(7).says("the next change cuts it off");
+        place.byte = Some(end);
+        place
+    }),
+    case(Code::SymbolicLink, "the journal", |kit| {
+        journal(kit, false);
+        link(kit, ".wagg/journal.jsonl")
+    }),
+    case(Code::SymbolicLink, ".wagg/", |kit| {
+        journal(kit, false);
+        link(kit, ".wagg")
+    }),
+    case(Code::UnknownFile, "in .wagg/", |kit| {
+        put(kit.store.path(".wagg/notes.txt"), b"");
+        kit.whole(kit.store.path(".wagg/notes.txt"))
+    }),
+    case(Code::LeftoverStaging, "in .wagg/staging/", |kit| {
+        let path = kit.store.path(".wagg/staging/7");
+        std::fs::create_dir_all(&path).unwrap();
+        kit.whole(path).says("did not move it into place")
+    }),
     case(Code::LeftoverStaging, "a Session never moved", |kit| {
         let path = kit.worker.path(".session.migrating-4242-1");
         std::fs::create_dir_all(path.join("segments")).unwrap();
@@ -270,6 +338,38 @@ fn a_live_run_is_a_remark() {
     super::case::hold_in(&kit, Code::LiveRun, "a listener", &place);
     // nobody accepted: what asked must have gone by itself
     drop(listener);
+}
+
+/// What operations that ended leave in our own folder is no finding.
+#[test]
+fn our_own_folder_gives_no_finding() {
+    let kit = Kit::v1();
+    journal(&kit, true);
+    for name in [
+        "store.lock",
+        "journal.lock",
+        "journal.index",
+        "workers/1.lock",
+        "quarantine/x/manifest.jsonl",
+        "migrations/report.json",
+    ] {
+        put(kit.store.path(".wagg").join(name), b"");
+    }
+    std::fs::create_dir(kit.store.path(".wagg/staging")).unwrap();
+    let out = kit.verify(&["--format", "json"]).status(0);
+    assert!(super::case::findings(&out).is_empty(), "{out}");
+}
+
+/// Operations of other Workers are nobody's business who asked for one.
+#[test]
+fn an_unsettled_operation_is_told_to_who_asks_for_its_worker() {
+    let kit = Kit::v1();
+    kit.store.worker(2).usual(2);
+    journal(&kit, false);
+    for (worker, said) in [("1", 1), ("2", 0)] {
+        let out = kit.verify(&["--format", "json", worker]).status(0);
+        assert_eq!(super::case::findings(&out).len(), said, "{out}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ struct Plain {
 }
 
 impl Plain {
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn new() -> Option<Self> {
         let kit = Kit::v1();
         let mut program = PathBuf::from(env!("CARGO_BIN_EXE_wagg"));

@@ -37,6 +37,44 @@ pub struct ChangeFlags {
     dry_run: bool,
 }
 
+impl ChangeFlags {
+    /// Calls `f` with these flags. A person who asks to stop is heard while a lock is waited for.
+    pub fn with<T>(&self, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
+        let request_id = self.request_id.clone();
+        with_flags(
+            self.actor.as_deref(),
+            request_id,
+            self.wait,
+            self.dry_run,
+            ui,
+            f,
+        )
+    }
+}
+
+fn with_flags<T>(
+    actor: Option<&str>,
+    request_id: Option<String>,
+    wait: Duration,
+    dry_run: bool,
+    ui: &Ui,
+    f: impl FnOnce(&Flags<'_>) -> T,
+) -> T {
+    let inherited = std::env::var(env::LOCK_FD).ok();
+    let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
+    f(&Flags {
+        actor: actor.map_or_else(user_at_host, str::to_owned),
+        actor_named: actor.is_some(),
+        request_id,
+        wait,
+        dry_run,
+        expect: Expect::default(),
+        on_wait: &on_wait,
+        stop: Some(ui.stop()),
+        inherited: inherited.as_deref(),
+    })
+}
+
 /// Flags of a command that makes many changes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of a change")]
@@ -55,41 +93,9 @@ pub struct StreamFlags {
 }
 
 impl StreamFlags {
-    /// Calls `f` with these flags.
+    /// Calls `f` with these flags; a line's own come over them.
     pub fn with<T>(&self, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
-        let inherited = std::env::var(env::LOCK_FD).ok();
-        let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
-        f(&Flags {
-            actor: self.actor.clone().unwrap_or_else(user_at_host),
-            actor_named: self.actor.is_some(),
-            request_id: None,
-            wait: self.wait,
-            dry_run: self.dry_run,
-            expect: Expect::default(),
-            on_wait: &on_wait,
-            stop: None,
-            inherited: inherited.as_deref(),
-        })
-    }
-}
-
-impl ChangeFlags {
-    /// Calls `f` with these flags, for a command that is no single [`Change`]. A person who asks to
-    /// stop is heard while a lock is waited for.
-    pub fn with<T>(&self, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
-        let inherited = std::env::var(env::LOCK_FD).ok();
-        let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
-        f(&Flags {
-            actor: self.actor.clone().unwrap_or_else(user_at_host),
-            actor_named: self.actor.is_some(),
-            request_id: self.request_id.clone(),
-            wait: self.wait,
-            dry_run: self.dry_run,
-            expect: Expect::default(),
-            on_wait: &on_wait,
-            stop: Some(ui.stop()),
-            inherited: inherited.as_deref(),
-        })
+        with_flags(self.actor.as_deref(), None, self.wait, self.dry_run, ui, f)
     }
 }
 
@@ -118,7 +124,7 @@ fn parse_request_id(text: &str) -> std::result::Result<String, String> {
     }
 }
 
-fn parse_wait(text: &str) -> std::result::Result<Duration, String> {
+pub fn parse_wait(text: &str) -> std::result::Result<Duration, String> {
     let seconds: f64 = text
         .parse()
         .map_err(|_| format!("{text:?} is no number of seconds"))?;
@@ -180,32 +186,37 @@ pub fn run_in(
     expect: impl FnOnce(&Store) -> Result<Expect>,
     ui: &Ui,
 ) -> Result<Exit> {
-    let inherited = std::env::var(env::LOCK_FD).ok();
-    let on_wait = |waiting: &Waiting<'_>| say_waiting(waiting, ui);
-    let flags = Flags {
-        actor: flags.actor.clone().unwrap_or_else(user_at_host),
-        actor_named: flags.actor.is_some(),
-        request_id: flags.request_id.clone(),
-        wait: flags.wait,
-        dry_run: flags.dry_run,
-        expect: expect(store)?,
-        on_wait: &on_wait,
-        stop: None,
-        inherited: inherited.as_deref(),
-    };
-    let done = change::run(store, &flags, change)?;
+    let done = flags.with(ui, |flags| {
+        // A retry is answered before its references are looked at: they may mean something else
+        // by now.
+        if let Some(done) = change::answered_before(store, flags, change)? {
+            return Ok(done);
+        }
+        let flags = Flags {
+            expect: expect(store)?,
+            ..flags.clone()
+        };
+        change::run(store, &flags, change)
+    })?;
     print(schema, &done, ui)?;
     Ok(Exit::Ok)
 }
 
 /// Says once that a lock is waited for.
 pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
+    if waiting.path.ends_with(wagg::layout::file::SOCKET) {
+        return ui.status(format!(
+            "waiting up to {} s for {} to stop answering",
+            waiting.wait.as_secs_f64().ceil(),
+            waiting.path.display()
+        ));
+    }
     let holder = waiting
         .holder
         .map_or_else(|| "another process".to_owned(), ToString::to_string);
     ui.status(format!(
         "waiting up to {} s for {}, held by {holder}",
-        waiting.wait.as_secs(),
+        waiting.wait.as_secs_f64().ceil(),
         waiting.path.display()
     ));
 }
@@ -213,6 +224,9 @@ pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
 /// Prints a receipt: in JSON as a whole, else the id that was made or acted on and nothing else.
 pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
     let unreadable = |e| Error::new(Code::Internal, "a receipt can not be read back").caused_by(e);
+    if !ui.is_data() {
+        warn(done, ui);
+    }
     if done.dry_run && !ui.is_data() {
         return print_plan(done, ui);
     }
@@ -223,6 +237,18 @@ pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
         Some(line) => ui.receipt(schema, &receipt, line),
         None if ui.is_data() => ui.object(schema, &receipt, |_| {}),
         None => Ok(()),
+    }
+}
+
+/// What a person is told beside the answer.
+fn warn(done: &Done, ui: &Ui) {
+    #[derive(Default, serde::Deserialize)]
+    struct Told {
+        #[serde(default)]
+        warnings: Vec<String>,
+    }
+    for text in done.receipt.parse::<Told>().unwrap_or_default().warnings {
+        ui.warn(text);
     }
 }
 
@@ -250,7 +276,8 @@ fn print_plan(done: &Done, ui: &Ui) -> Result<()> {
     })
 }
 
-fn describe(effect: &Effect) -> String {
+/// An effect in a few words.
+pub fn describe(effect: &Effect) -> String {
     let path = effect.path().display();
     match effect {
         Effect::Document {

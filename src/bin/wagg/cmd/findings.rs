@@ -87,7 +87,8 @@ fn block(
     }
     if let Some(hint) = finding.hint.as_ref().filter(|_| hint) {
         let head = Style::Note.paint("hint:", ui.color());
-        writeln!(out, "{:indent$}{head} {}", "", sanitize::terminal(hint))?;
+        let hint = ui.pasted(hint);
+        writeln!(out, "{:indent$}{head} {}", "", sanitize::terminal(&hint))?;
     }
     Ok(())
 }

@@ -6,8 +6,12 @@ mod completions;
 mod demo;
 mod explain;
 mod findings;
+mod init;
+mod input;
+mod lock;
 mod man;
 mod migrate;
+mod op;
 mod orphans;
 mod reading;
 mod run;
@@ -25,6 +29,7 @@ use crate::ui::Ui;
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Init(init::Args),
     Show(show::Args),
     Worker(worker::Args),
     Segment(segment::Args),
@@ -32,6 +37,8 @@ pub enum Command {
     Verify(verify::Args),
     Explain(explain::Args),
     Apply(apply::Args),
+    Op(op::Args),
+    Lock(lock::Args),
     Completions(completions::Args),
     Man(man::Args),
     Orphans(orphans::Args),
@@ -43,6 +50,7 @@ impl Command {
     /// Carries the command out.
     pub fn run(self, ui: &Ui) -> Result<Exit> {
         match self {
+            Self::Init(args) => init::run(args, ui),
             Self::Show(args) => show::run(args, ui),
             Self::Worker(args) => worker::run(args, ui),
             Self::Segment(args) => segment::run(args, ui),
@@ -50,6 +58,8 @@ impl Command {
             Self::Verify(args) => verify::run(args, ui),
             Self::Explain(args) => explain::run(args, ui),
             Self::Apply(args) => apply::run(args, ui),
+            Self::Op(args) => op::run(args, ui),
+            Self::Lock(args) => lock::run(args, ui),
             Self::Completions(args) => completions::run(args, ui),
             Self::Man(args) => man::run(args, ui),
             Self::Orphans(args) => orphans::run(args, ui),

@@ -128,7 +128,8 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     for target in &args.report {
         target.write(&report)?;
     }
-    show(&report, &args.list, ui)?;
+    let whole = args.file.is_empty();
+    show(&report, &args.list, whole, ui)?;
     Ok(if report.interrupted {
         Exit::Interrupted
     } else if report.is_clean(args.strict) {
@@ -141,10 +142,11 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
 /// The name of the JSON document, on stdout and in a report.
 pub const SCHEMA: &str = "wagg.verify/1";
 
-/// Prints a report: findings to stdout, the rest of a person's answer to stderr.
-pub fn show(report: &Report, list: &ListFlags, ui: &Ui) -> Result<()> {
+/// Prints a report: findings to stdout, the rest of a person's answer to stderr. `store` says that
+/// it is one of a store, and not of single files.
+fn show(report: &Report, list: &ListFlags, store: bool, ui: &Ui) -> Result<()> {
     super::findings::show(SCHEMA, &report.findings, list, &Shown::of(report), ui)?;
-    tell(report, ui);
+    tell(report, store, ui);
     Ok(())
 }
 
@@ -174,11 +176,15 @@ impl<'a> Shown<'a> {
 }
 
 /// Says in a few lines what was looked at, whose histories are concerned, and what to do next.
-fn tell(report: &Report, ui: &Ui) {
+fn tell(report: &Report, store: bool, ui: &Ui) {
     let s = &report.summary;
+    let workers = match (store, s.traces) {
+        (true, _) => format!("{}, ", text::plural(s.workers, "Worker", "Workers")),
+        (false, 0) => String::new(),
+        (false, n) => format!("{}, ", text::plural(n, "trace", "traces")),
+    };
     let looked = format!(
-        "{}, {}, {}, {}{}",
-        text::plural(s.workers, "Worker", "Workers"),
+        "{workers}{}, {}, {}{}",
         text::plural(s.segments, "Segment", "Segments"),
         text::plural(s.records, "record", "records"),
         text::size(s.bytes),
@@ -189,10 +195,10 @@ fn tell(report: &Report, ui: &Ui) {
         },
     );
     let counts = format!(
-        "{}, {}, {} of information",
+        "{}, {}, {}",
         text::plural(s.errors, "error", "errors"),
         text::plural(s.warnings, "warning", "warnings"),
-        s.infos
+        text::plural(s.infos, "remark", "remarks")
     );
     ui.status(format!("looked at {looked}: {counts}"));
     if s.suppressed > 0 {
@@ -218,31 +224,33 @@ fn tell(report: &Report, ui: &Ui) {
             report.not_looked_at.len() - 5
         ));
     }
-    for victim in victims(&report.findings).iter().take(10) {
-        ui.status(victim);
+    // Single files belong to nobody here, and each finding names its file.
+    if store {
+        for victim in victims(&report.findings) {
+            ui.status(victim);
+        }
     }
     if let Some(next) = next_command(report) {
         ui.hint(next);
     } else if s.infos > 0 && ui.verbose() == 0 && !report.findings.is_empty() {
-        ui.hint("wagg verify -v lists the information too");
+        ui.hint("wagg verify -v lists the remarks too");
     }
 }
 
 /// A line for each Worker that has an error: which of its histories are concerned.
 fn victims(findings: &[Finding]) -> Vec<String> {
     let mut all: Vec<(Option<WorkerId>, u64, BTreeSet<SegmentId>)> = Vec::new();
+    // The findings of one Worker stand together.
     for finding in findings.iter().filter(|f| f.severity == Severity::Error) {
         let worker = finding.subject.worker_id;
-        let entry = match all.iter_mut().find(|(id, ..)| *id == worker) {
-            Some(entry) => entry,
-            None => {
-                all.push((worker, 0, BTreeSet::new()));
-                let Some(last) = all.last_mut() else { continue };
-                last
+        let segment = finding.subject.segment_id;
+        match all.last_mut().filter(|(id, ..)| *id == worker) {
+            Some((_, errors, segments)) => {
+                *errors += 1;
+                segments.extend(segment);
             }
-        };
-        entry.1 += 1;
-        entry.2.extend(finding.subject.segment_id);
+            None => all.push((worker, 1, segment.into_iter().collect())),
+        }
     }
     let more = all.len().saturating_sub(10);
     let mut lines: Vec<String> = all

@@ -54,7 +54,7 @@ pub fn value(error: &Error) -> serde_json::Value {
 }
 
 /// The error as a person reads it, each line ended.
-pub fn human(error: &Error, color: bool) -> String {
+pub fn human(error: &Error, color: bool, pasted: &dyn Fn(&str) -> String) -> String {
     let mut out = String::new();
     let head = Style::Error.paint(&format!("error[{}]:", error.code), color);
     // writing to a String does not fail
@@ -82,7 +82,7 @@ pub fn human(error: &Error, color: bool) -> String {
     }
     for hint in &error.hints {
         let head = Style::Note.paint("hint:", color);
-        let _ = writeln!(out, "{head} {}", sanitize::terminal(hint));
+        let _ = writeln!(out, "{head} {}", sanitize::terminal(&pasted(hint)));
     }
     out
 }
@@ -102,7 +102,7 @@ impl Ui {
     pub fn error(&self, error: &Error) {
         let text = match self.format {
             Format::Json | Format::Ndjson => json(error) + "\n",
-            Format::Table | Format::Tsv => human(error, self.err.color),
+            Format::Table | Format::Tsv => human(error, self.err.color, &|hint| self.pasted(hint)),
         };
         self.tell(&text);
     }
@@ -220,7 +220,7 @@ pub fn install_panic_hook(early: Early) {
         let text = if early.json {
             json(&error) + "\n"
         } else {
-            human(&error, early.color)
+            human(&error, early.color, &str::to_owned)
         };
         let _ = std::io::stderr().write_all(text.as_bytes());
         std::process::exit(i32::from(Exit::Internal.status()));
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_person_sees_code_place_cause_and_hint() {
         assert_eq!(
-            human(&error(), false),
+            human(&error(), false, &str::to_owned),
             "error[corrupt_record]: line 3 is \\u{1b}[2Jno JSON\n  \
              workers/7/a.jsonl:3:88\n\
              caused by: inner\n\
@@ -259,7 +259,7 @@ mod tests {
         );
         let io = Error::io("read", Path::new("/x/y"), io::Error::other("no luck"));
         assert_eq!(
-            human(&io, false),
+            human(&io, false, &str::to_owned),
             "error[io_failed]: failed to read /x/y\ncaused by: no luck\n"
         );
     }

@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use wagg::diag::{Code, Error, Result};
+use wagg::diag::{Code, Error, Result, shell};
 
 pub use color::Style;
 pub use error::{Early, install_panic_hook, value as error_value};
@@ -95,6 +95,20 @@ impl Ui {
     /// The store that was named, if one was.
     pub fn store(&self) -> Option<&Path> {
         self.store.as_deref()
+    }
+
+    /// A hint as it can be pasted: a command on a store that was named on this command line names
+    /// it too. What is no command stays as it is, and so does what needs no store.
+    pub fn pasted(&self, hint: &str) -> String {
+        let named = self.store.as_deref().filter(|store| {
+            std::env::var_os(env::STORE).is_none_or(|known| known != store.as_os_str())
+        });
+        match (named, hint.strip_prefix("wagg ")) {
+            (Some(store), Some(rest)) if needs_store(rest) => {
+                format!("wagg --store {} {rest}", shell(store))
+            }
+            _ => hint.to_owned(),
+        }
     }
 
     /// How the answer is written.
@@ -189,7 +203,7 @@ impl Ui {
     pub fn hint(&self, text: impl Display) {
         if !self.quiet {
             let head = Style::Note.paint("hint:", self.err.color);
-            let text = text.to_string();
+            let text = self.pasted(&text.to_string());
             self.tell(&format!("{head} {}\n", sanitize::terminal(&text)));
         }
     }
@@ -200,4 +214,14 @@ impl Ui {
             let _ = io::stderr().lock().write_all(text.as_bytes());
         });
     }
+}
+
+/// Whether a command, without its first word, works in a store that it does not name itself.
+fn needs_store(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let alone = ["explain", "demo", "man", "completions", "init"];
+    !words.first().is_some_and(|first| alone.contains(first))
+        && !words
+            .iter()
+            .any(|word| matches!(*word, "--store" | "--file"))
 }

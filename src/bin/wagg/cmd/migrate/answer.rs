@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use wagg::diag::{Error, Result};
-use wagg::ops::change::Settled;
+use wagg::ops::change::{Passed, Settled};
 use wagg::ops::migrate::{Did, Report, WorkerReport};
 use wagg::record::document::MigrationDiagnostic;
 
@@ -26,13 +26,13 @@ pub fn show(report: &Report, settled: &[Settled], ui: &Ui) -> Result<()> {
     }
     for one in settled {
         ui.status(format!(
-            "operation {} ({}) had been interrupted; what it left was {}",
+            "operation {} ({}) had been interrupted; {}",
             one.operation_id,
             one.command,
-            if one.carried_forward {
-                "carried forward"
-            } else {
-                "cleared"
+            match one.passed {
+                Passed::Yes => "what it left was carried forward",
+                Passed::No => "what it left was cleared",
+                Passed::Unknown => "what it came to can not be told",
             }
         ));
     }

@@ -1,14 +1,16 @@
 //! `wagg run`
 
 mod list;
+mod reserve;
 mod show;
+mod stop;
 
 use wagg::diag::{Exit, Result};
 use wagg::ops::run::{Run, RunState};
 
 use crate::ui::{Cell, Style, Ui};
 
-/// Look at runs
+/// Look at runs, reserve and stop them
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -19,6 +21,8 @@ pub struct Args {
 enum Command {
     List(list::Args),
     Show(show::Args),
+    Reserve(reserve::Args),
+    Stop(stop::Args),
 }
 
 /// Carries the command out.
@@ -26,6 +30,8 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     match args.command {
         Command::List(args) => list::run(args, ui),
         Command::Show(args) => show::run(args, ui),
+        Command::Reserve(args) => reserve::run(args, ui),
+        Command::Stop(args) => stop::run(args, ui),
     }
 }
 

@@ -1,7 +1,12 @@
 //! `wagg segment`
 
+mod activate;
+mod append;
+mod compact;
+mod create;
 mod diff;
 mod digest;
+mod fork;
 mod list;
 mod log;
 mod show;
@@ -12,7 +17,7 @@ use wagg::ops::segment::Segment;
 use super::reading::ShortIds;
 use crate::ui::{Cell, Ui};
 
-/// Look at Segments
+/// Look at Segments, make new ones, and choose the one that a restore starts from
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -26,6 +31,11 @@ enum Command {
     Log(log::Args),
     Diff(diff::Args),
     Digest(digest::Args),
+    Create(create::Args),
+    Append(append::Args),
+    Fork(fork::Args),
+    Compact(compact::Args),
+    Activate(activate::Args),
 }
 
 /// Carries the command out.
@@ -36,6 +46,11 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         Command::Log(args) => log::run(args, ui),
         Command::Diff(args) => diff::run(args, ui),
         Command::Digest(args) => digest::run(args, ui),
+        Command::Create(args) => create::run(args, ui),
+        Command::Append(args) => append::run(args, ui),
+        Command::Fork(args) => fork::run(args, ui),
+        Command::Compact(args) => compact::run(args, ui),
+        Command::Activate(args) => activate::run(args, ui),
     }
 }
 

@@ -1,13 +1,17 @@
 //! `wagg worker`
 
+mod children;
+mod create;
 mod list;
+mod peer;
+mod reclaim;
 mod show;
 
 use wagg::diag::{Exit, Result};
 
 use crate::ui::Ui;
 
-/// Look at Workers
+/// Look at Workers, create them, and change whom they know
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -18,6 +22,10 @@ pub struct Args {
 enum Command {
     List(list::Args),
     Show(show::Args),
+    Create(create::Args),
+    Children(children::Args),
+    Reclaim(reclaim::Args),
+    Peer(peer::Args),
 }
 
 /// Carries the command out.
@@ -25,5 +33,9 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     match args.command {
         Command::List(args) => list::run(args, ui),
         Command::Show(args) => show::run(args, ui),
+        Command::Create(args) => create::run(args, ui),
+        Command::Children(args) => children::run(args, ui),
+        Command::Reclaim(args) => reclaim::run(args, ui),
+        Command::Peer(args) => peer::run(args, ui),
     }
 }

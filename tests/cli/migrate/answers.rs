@@ -226,3 +226,30 @@ fn two_at_once() {
     outcomes.sort();
     assert_eq!(outcomes, ["done", "no_change"]);
 }
+
+/// What was left and why is shown by `migrate status` too, from our own notes.
+#[test]
+fn status_says_what_was_left() {
+    let old = usual();
+    damage::empty(&old.path("workers/3/worker.json"));
+    old.store.worker(5);
+    std::fs::rename(old.path("workers/5"), old.path("workers/five")).unwrap();
+    drop(old.migrate(&[]).status(1));
+    let args = ["--store", "store", "migrate", "status", "--format", "json"];
+    let status = old.env.wagg(args).status(0).json();
+    crate::support::schema::check("migrate.status", &status);
+    assert_eq!(status["workers"][1]["worker_id"], "2");
+    assert_eq!(status["workers"][1]["why"]["code"], "corrupt_record");
+    assert_eq!(status["workers"][1]["why"]["line"], 2);
+    assert_eq!(status["workers"][2]["why"]["code"], "empty_document");
+    assert_eq!(
+        status["summary"]["folders"][0]["code"],
+        "worker_id_mismatch"
+    );
+    assert_eq!(status["summary"]["left"], 2);
+    let args = ["--store", "store", "migrate", "status", "--format", "table"];
+    let table = old.env.wagg(args).status(0);
+    for text in ["corrupt_record", "Folders of no Worker", "workers/five"] {
+        assert!(table.stdout().contains(text), "{text}: {table}");
+    }
+}

@@ -13,6 +13,7 @@ mod demo;
 mod docs;
 mod errors;
 mod layers;
+mod migrate;
 mod migrate_status;
 mod orphans;
 mod output;

@@ -19,6 +19,7 @@ mod orphans;
 mod output;
 mod reading;
 mod readme;
+mod repair;
 mod segment;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;

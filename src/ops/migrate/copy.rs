@@ -239,10 +239,6 @@ pub(super) struct Passed {
 /// # Errors
 /// `Left` for a bad record, a source that can not be read or that changed; `All` if the sink can
 /// take no more or a person asked to stop.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "each is another thing; a struct for one call would only rename them"
-)]
 pub(super) fn pass(
     source: &Dir,
     file: &SourceFile,

@@ -30,6 +30,8 @@ pub struct Applied {
     pub error: Option<Error>,
     /// A person asked to stop.
     pub interrupted: bool,
+    /// Places that could not be looked at when the plan was made.
+    pub not_looked_at: u64,
 }
 
 impl Applied {
@@ -50,7 +52,7 @@ impl Applied {
     /// Whether something is left that was or should be carried out.
     #[must_use]
     pub fn leaves(&self) -> bool {
-        self.items.iter().any(leaves)
+        self.not_looked_at > 0 || self.items.iter().any(leaves)
     }
 }
 
@@ -89,6 +91,7 @@ pub fn answered(
         options,
         wanted: Vec::new(),
         entries: Vec::new(),
+        not_looked_at: 0,
         arguments: arguments(options, given),
     };
     let Some(done) = change::answered_before(store, flags, &change)? else {
@@ -99,6 +102,7 @@ pub fn answered(
         operations: Vec::new(),
         error: None,
         interrupted: false,
+        not_looked_at: 0,
     };
     take(&mut applied, done)?;
     Ok(Some(applied))
@@ -117,6 +121,8 @@ fn take(applied: &mut Applied, done: Done) -> Result<()> {
         });
         applied.items.extend(items);
     }
+    let missed = receipt.get("not_looked_at").and_then(Value::as_u64);
+    applied.not_looked_at = applied.not_looked_at.max(missed.unwrap_or(0));
     applied.operations.push(Value::Object(receipt));
     Ok(())
 }
@@ -140,6 +146,7 @@ pub fn apply(
         operations: Vec::new(),
         error: None,
         interrupted: false,
+        not_looked_at: plan.not_looked_at(),
     };
     let scopes = match single {
         Some(scope) => vec![scope],
@@ -177,6 +184,7 @@ pub fn apply(
             wanted: plan.works.clone(),
             arguments: arguments(&plan.options, given),
             entries,
+            not_looked_at: plan.not_looked_at(),
         };
         match change::run(store, flags, &change) {
             Ok(done) => take(&mut applied, done)?,
@@ -250,6 +258,7 @@ struct Repair<'a> {
     wanted: Vec<PlannedWork>,
     /// The items of this operation.
     entries: Vec<Entry>,
+    not_looked_at: u64,
     arguments: Value,
 }
 
@@ -314,6 +323,9 @@ impl Change for Repair<'_> {
         answer.partial = entries.iter().any(|e| leaves(&e.item));
         let items: Vec<&Map<String, Value>> = entries.iter().map(|e| &e.item).collect();
         answer.field("items", &items);
+        if self.not_looked_at > 0 {
+            answer.field("not_looked_at", self.not_looked_at);
+        }
         if done == 0 {
             return Ok(Planned::Nothing(answer));
         }

@@ -286,6 +286,7 @@ fn records(path: &Path) -> Vec<Vec<u8>> {
 }
 
 /// Takes one store through it all.
+#[allow(clippy::print_stdout, reason = "for a person who looks at one seed")]
 fn hold(seed: u64, tell: bool) {
     let mut dice = Dice(seed);
     let temp = tempfile::tempdir().unwrap();

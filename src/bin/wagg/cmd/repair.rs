@@ -233,7 +233,7 @@ fn again(args: &Args, flag: &str) -> String {
 /// The answer of a plan that was carried out.
 fn end(applied: &Applied, args: &Args, ui: &Ui) -> Result<Exit> {
     let items = shown(applied.items.clone());
-    let counts = Counts::of(&items, 0);
+    let counts = Counts::of(&items, applied.not_looked_at);
     let unknown = applied
         .error
         .as_ref()

@@ -126,6 +126,9 @@ fn c10_a_command_under_the_lock() {
     // For another Worker it takes that one's lock.
     let out = run(&format!("{wagg_bin} run reserve 8")).ok();
     assert_eq!(out.stdout(), "1\n");
+    // What needs the store for itself can not get it inside, and says so at once.
+    let out = run(&format!("{wagg_bin} worker create --wait 60")).status(11);
+    assert!(out.stderr.contains("inside a wagg lock run"), "{out}");
     let _ = run("exit 7").status(7);
     let _ = run("kill -TERM $$").status(128 + 15);
     let _ = run("exit 0").ok();

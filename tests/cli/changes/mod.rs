@@ -3,6 +3,7 @@
 
 mod concurrent;
 mod init;
+mod killed;
 mod locks;
 mod operations;
 mod runs;

@@ -2,6 +2,8 @@
 #![allow(
     missing_docs,
     clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::type_complexity,
     clippy::unwrap_used,
     reason = "what a test writes is no store of anybody's, and a test that can not go on panics"
 )]

@@ -13,11 +13,13 @@ mod demo;
 mod docs;
 mod errors;
 mod layers;
+mod migrate;
 mod migrate_status;
 mod orphans;
 mod output;
 mod reading;
 mod readme;
+mod repair;
 mod segment;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;

@@ -313,7 +313,17 @@ fn next_command(report: &Report) -> Option<String> {
         .iter()
         .filter(|f| f.severity != Severity::Info)
         .min_by_key(|f| f.severity)?;
-    Some(format!("wagg explain {}", worst.code))
+    let mends = |f: &Finding| {
+        f.severity != Severity::Info
+            && f.hint
+                .as_ref()
+                .is_some_and(|h| h.starts_with("wagg repair"))
+    };
+    Some(if report.findings.iter().any(mends) {
+        "wagg repair".to_owned()
+    } else {
+        format!("wagg explain {}", worst.code)
+    })
 }
 
 /// The part of a JSON report that a baseline needs.

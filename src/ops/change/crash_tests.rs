@@ -684,12 +684,12 @@ pub(crate) mod stores {
         };
         line(
             json!({ "kind": "segment_start", "session_id": id(session), "system_prompt": null,
-            "config": {}, "history": [] }),
+            "config": { "stop_sequences": [] }, "history": [] }),
         );
         for turn in 1..=turns {
             line(json!({ "kind": "invoke", "trigger": "user_send" }));
             line(json!({ "kind": "user_input",
-                "segments": [{ "kind": "text", "text": format!("question {turn}") }] }));
+                "segments": [{ "kind": "text", "content": format!("question {turn}") }] }));
             line(
                 json!({ "kind": "assistant_item", "item": { "kind": "message",
                 "role": "assistant",

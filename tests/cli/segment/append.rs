@@ -210,7 +210,8 @@ fn appends_of_one_stream_build_upon_each_other() {
     let place = Place::usual();
     let before = place.bytes(&first());
     let line = |text: &str, more: serde_json::Value| {
-        let mut line = serde_json::json!({ "command": "segment append", "segment": first(), "records": text });
+        let mut line =
+            serde_json::json!({ "command": "segment append", "segment": first(), "records": text });
         for (key, value) in more.as_object().unwrap() {
             line[key] = value.clone();
         }
@@ -230,7 +231,12 @@ fn appends_of_one_stream_build_upon_each_other() {
     .concat();
     let run = || {
         let args = ["--store", "store", "apply", "--format", "json"];
-        place.env.prepare(args).stdin(stream.clone()).run().status(1)
+        place
+            .env
+            .prepare(args)
+            .stdin(stream.clone())
+            .run()
+            .status(1)
     };
     let document = run().json();
     let codes: Vec<String> = document["receipts"]
@@ -244,10 +250,20 @@ fn appends_of_one_stream_build_upon_each_other() {
         .collect();
     assert_eq!(
         codes,
-        ["done", "turn_count_mismatch", "done", "fenced", "corrupt_record", "done"]
+        [
+            "done",
+            "turn_count_mismatch",
+            "done",
+            "fenced",
+            "corrupt_record",
+            "done"
+        ]
     );
     let all = [turn(4), turn(5), turn(6)].concat();
-    assert_eq!(place.bytes(&first()), [&before[..], all.as_bytes()].concat());
+    assert_eq!(
+        place.bytes(&first()),
+        [&before[..], all.as_bytes()].concat()
+    );
     assert_eq!(place.codes(), Vec::<String>::new());
     // Records may stand there as objects, too.
     let objects = serde_json::json!({ "command": "segment append", "segment": "1/active",
@@ -255,5 +271,9 @@ fn appends_of_one_stream_build_upon_each_other() {
     let args = ["--store", "store", "apply"];
     let out = place.env.prepare(args).stdin(objects.to_string()).run();
     assert_eq!(out.code, Some(0), "{out}");
-    assert!(place.bytes(&first()).ends_with(b"{\"kind\":\"invoke\",\"ts\":4000000000000,\"trigger\":\"wakeup\"}\n"));
+    assert!(
+        place
+            .bytes(&first())
+            .ends_with(b"{\"kind\":\"invoke\",\"ts\":4000000000000,\"trigger\":\"wakeup\"}\n")
+    );
 }

@@ -116,7 +116,10 @@ fn at_every_step(how: &str, commands: &[&str]) {
 
 #[test]
 fn c16_killed_at_every_step() {
-    at_every_step("abort", &["append", "fork", "compact", "activate", "create"]);
+    at_every_step(
+        "abort",
+        &["append", "fork", "compact", "activate", "create"],
+    );
 }
 
 #[test]

@@ -38,9 +38,11 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('segment', 'segment', [CompletionResultType]::ParameterValue, 'Look at Segments, make new ones, and choose the one that a restore starts from')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Look at runs, reserve and stop them')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check a store against every rule of its format')
+            [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Mend a store: show what would be done, or do it')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a code: how it comes about, what it looks like, what to do')
             [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Make many changes from a stream of JSON lines')
-            [CompletionResult]::new('op', 'op', [CompletionResultType]::ParameterValue, 'Look at what wagg changed in a store, and forget what is old')
+            [CompletionResult]::new('quarantine', 'quarantine', [CompletionResultType]::ParameterValue, 'Look at what operations put aside, and let go of it')
+            [CompletionResult]::new('op', 'op', [CompletionResultType]::ParameterValue, 'Look at what wagg changed in a store, undo it, and forget what is old')
             [CompletionResult]::new('lock', 'lock', [CompletionResultType]::ParameterValue, 'Look at locks, and run commands under one')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual, or write its pages into a folder')
@@ -539,6 +541,31 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'wagg;repair' {
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Only findings of this code; may be given more than once')
+            [CompletionResult]::new('--plan-out', '--plan-out', [CompletionResultType]::ParameterName, 'Write the plan to a file, to be looked at and carried out later')
+            [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'Take the plan from a file that --plan-out wrote')
+            [CompletionResult]::new('--max-line', '--max-line', [CompletionResultType]::ParameterName, 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)')
+            [CompletionResult]::new('--request-id', '--request-id', [CompletionResultType]::ParameterName, 'Make this change exactly once, however often the command is retried')
+            [CompletionResult]::new('--actor', '--actor', [CompletionResultType]::ParameterName, 'Who acts, for the journal [default: user@host]')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'How many seconds to wait for a lock; 0 does not wait')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Carry the plan out')
+            [CompletionResult]::new('--allow-lossy', '--allow-lossy', [CompletionResultType]::ParameterName, 'Take records out that can not be read, drop results without a call, make up missing results')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Check, refuse as the command would, print the plan, and write nothing')
+            [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Print ids only, one a line, whatever the format')
+            [CompletionResult]::new('-0', '-0', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
+            [CompletionResult]::new('--null', '--null', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'wagg;explain' {
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
@@ -575,6 +602,69 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'wagg;quarantine' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the operations that put something aside, oldest first')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what one operation put aside: what it is, where it was, its SHA-256')
+            [CompletionResult]::new('empty', 'empty', [CompletionResultType]::ParameterValue, 'Let go of what was put aside, for good, and print the ids of its operations')
+            break
+        }
+        'wagg;quarantine;list' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Print ids only, one a line, whatever the format')
+            [CompletionResult]::new('-0', '-0', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
+            [CompletionResult]::new('--null', '--null', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wagg;quarantine;show' {
+            [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Write the bytes of this item, and nothing else')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Print ids only, one a line, whatever the format')
+            [CompletionResult]::new('-0', '-0', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
+            [CompletionResult]::new('--null', '--null', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wagg;quarantine;empty' {
+            [CompletionResult]::new('--older-than', '--older-than', [CompletionResultType]::ParameterName, 'Only what was put aside longer ago than this: 30s, 5m, 2h, 7d')
+            [CompletionResult]::new('--request-id', '--request-id', [CompletionResultType]::ParameterName, 'Make this change exactly once, however often the command is retried')
+            [CompletionResult]::new('--actor', '--actor', [CompletionResultType]::ParameterName, 'Who acts, for the journal [default: user@host]')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'How many seconds to wait for a lock; 0 does not wait')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Check, refuse as the command would, print the plan, and write nothing')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'wagg;op' {
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
@@ -587,6 +677,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the operations of a store, newest first')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one operation: what it was to do, how it ended, what it took away')
+            [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Bring back what an operation changed, to the byte')
             [CompletionResult]::new('prune', 'prune', [CompletionResultType]::ParameterValue, 'Forget old operations, and print their ids')
             break
         }
@@ -610,6 +701,22 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wagg;op;undo' {
+            [CompletionResult]::new('--request-id', '--request-id', [CompletionResultType]::ParameterName, 'Make this change exactly once, however often the command is retried')
+            [CompletionResult]::new('--actor', '--actor', [CompletionResultType]::ParameterName, 'Who acts, for the journal [default: user@host]')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'How many seconds to wait for a lock; 0 does not wait')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Check, refuse as the command would, print the plan, and write nothing')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')

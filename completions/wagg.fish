@@ -42,9 +42,11 @@ complete -c wagg -n "__fish_wagg_needs_command" -f -a "worker" -d 'Look at Worke
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "segment" -d 'Look at Segments, make new ones, and choose the one that a restore starts from'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "run" -d 'Look at runs, reserve and stop them'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "verify" -d 'Check a store against every rule of its format'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "repair" -d 'Mend a store: show what would be done, or do it'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "explain" -d 'Explain a code: how it comes about, what it looks like, what to do'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "apply" -d 'Make many changes from a stream of JSON lines'
-complete -c wagg -n "__fish_wagg_needs_command" -f -a "op" -d 'Look at what wagg changed in a store, and forget what is old'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "quarantine" -d 'Look at what operations put aside, and let go of it'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "op" -d 'Look at what wagg changed in a store, undo it, and forget what is old'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "lock" -d 'Look at locks, and run commands under one'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "completions" -d 'Print the completion script for a shell'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "man" -d 'Print the manual, or write its pages into a folder'
@@ -483,6 +485,29 @@ complete -c wagg -n "__fish_wagg_using_subcommand verify" -s 0 -l null -d 'Print
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l only -d 'Only findings of this code; may be given more than once' -r
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l plan-out -d 'Write the plan to a file, to be looked at and carried out later' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l plan -d 'Take the plan from a file that --plan-out wrote' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l max-line -d 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)' -r
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l apply -d 'Carry the plan out'
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l allow-lossy -d 'Take records out that can not be read, drop results without a call, make up missing results'
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand repair" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand explain" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -515,20 +540,78 @@ complete -c wagg -n "__fish_wagg_using_subcommand apply" -s 0 -l null -d 'Print 
 complete -c wagg -n "__fish_wagg_using_subcommand apply" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand apply" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
 json\t'One JSON document'
 ndjson\t'One JSON object a line, a summary last'"
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Also in a pipe'
 never\t'Not at all'"
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -s v -l verbose -d 'Say more; twice for still more'
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -f -a "list" -d 'List the operations of a store, newest first'
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -f -a "show" -d 'Show one operation: what it was to do, how it ended, what it took away'
-complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show prune" -f -a "prune" -d 'Forget old operations, and print their ids'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -f -a "list" -d 'List the operations that put something aside, oldest first'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -f -a "show" -d 'Show what one operation put aside: what it is, where it was, its SHA-256'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -f -a "empty" -d 'Let go of what was put aside, for good, and print the ids of its operations'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -l raw -d 'Write the bytes of this item, and nothing else' -r
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -l older-than -d 'Only what was put aside longer ago than this: 30s, 5m, 2h, 7d' -r
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from empty" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -f -a "list" -d 'List the operations of a store, newest first'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -f -a "show" -d 'Show one operation: what it was to do, how it ended, what it took away'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -f -a "undo" -d 'Bring back what an operation changed, to the byte'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and not __fish_seen_subcommand_from list show undo prune" -f -a "prune" -d 'Forget old operations, and print their ids'
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from list" -l limit -d 'At most so many' -r
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from list" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from list" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
@@ -554,6 +637,21 @@ never\t'Not at all'"
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -l actor -d 'Who acts, for the journal [default: user@host]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -l dry-run -d 'Check, refuse as the command would, print the plan, and write nothing'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from prune" -l older-than -d 'Forget what ended longer ago than this: 30s, 5m, 2h, 7d' -r
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from prune" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
 complete -c wagg -n "__fish_wagg_using_subcommand op; and __fish_seen_subcommand_from prune" -l actor -d 'Who acts, for the journal [default: user@host]' -r

@@ -314,6 +314,7 @@ codes! {
     TargetExists = "target_exists", None, Some(Exit::Refused), RepairClass::None, "the target is already there";
     TargetDiffers = "target_differs", None, Some(Exit::Refused), RepairClass::None, "the target is there and differs from the source";
     SourceChanged = "source_changed", None, Some(Exit::Refused), RepairClass::None, "a source changed while it was read";
+    PlanMismatch = "plan_mismatch", None, Some(Exit::Refused), RepairClass::None, "a repair plan is not what it was when it was made";
     NotUndoable = "not_undoable", None, Some(Exit::Refused), RepairClass::None, "operations of this kind are not undone";
     Interrupted = "interrupted", None, Some(Exit::Interrupted), RepairClass::None, "the command was interrupted";
     Internal = "internal", None, Some(Exit::Internal), RepairClass::None, "a bug in wagg";

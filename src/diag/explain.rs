@@ -269,7 +269,7 @@ impl Code {
             Self::UnansweredToolCall => Text {
                 cause: "A tool call has no result, and a later turn follows. The process stopped while the tool ran and went on without it; a provider refuses the history.",
                 example: "A tool_call with call_id call_9, then turn_end, then user_input; no tool_result says call_9.",
-                remedy: "wagg repair WORKER --allow-lossy shows the plan; with --apply the call is taken out and kept in quarantine. Or go on from before it: wagg segment fork SEGMENT --at-turn N --activate.",
+                remedy: "wagg repair WORKER --allow-lossy shows the plan; with --apply the call gets an error result that says of itself that it is made up. Or go on from before it: wagg segment fork SEGMENT --at-turn N --activate.",
             },
             Self::MissingMetadata => Text {
                 cause: "The Worker has a Session with Segments, and no metadata.json with an active pointer. Nothing says which Segment a restore starts from.",
@@ -500,6 +500,11 @@ impl Code {
                 cause: "A source was written to while it was read, so that what was read is no one state of it. Nothing was put in place.",
                 example: "A Runtime of the old layout appended to a legacy Session during wagg migrate.",
                 remedy: "Stop what writes there, and give the same command again.",
+            },
+            Self::PlanMismatch => Text {
+                cause: "The file that was given with --plan is no plan of wagg repair, or was changed after it was written: its digest does not fit what stands in it.",
+                example: "Somebody took an item out of plan.json with an editor, to have the others carried out alone.",
+                remedy: "Make the plan anew with wagg repair WORKER --plan-out FILE; --only CODE and WORKER narrow it down. Nothing is done because a plan file says so: what it holds must be what wagg itself plans for the store.",
             },
             Self::NotUndoable => Text {
                 cause: "Undo puts back bytes, and this kind of operation has none to put back: a number that was given out, a lock that was held, a run that was reserved or stopped.",

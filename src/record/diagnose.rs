@@ -3,6 +3,8 @@
 //! A line is one record, so a fault has one cause, and the cause is what a person can act on: NUL
 //! bytes before a whole record, two records on one line, the stub of a record before a whole one.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use super::json::{Fault, NoSink, Walk};
@@ -31,10 +33,15 @@ pub(crate) fn diagnose<S: Source + ?Sized>(
     if let Some(fault) = nul_bytes(line, ty) {
         return fault;
     }
-    if let Some(at) = utf8 {
-        return Fault::new(Code::InvalidUtf8, at, "bytes that are not UTF-8");
-    }
     let (start, end) = (line.start(), line.end());
+    if let Some(at) = utf8 {
+        // An append that was cut inside a character leaves such bytes before a whole record.
+        let clean = utf8_bounds(line).map_or(at, |bad| bad.end);
+        return match whole_after(line, clean, ty) {
+            Some(next) => spliced(line, next),
+            None => Fault::new(Code::InvalidUtf8, at, "bytes that are not UTF-8"),
+        };
+    }
     if line.peek(start, BOM.len()) == BOM {
         let rest = whole(line, start + BOM.len() as u64, ty);
         return Fault {
@@ -65,22 +72,60 @@ pub(crate) fn diagnose<S: Source + ?Sized>(
     }
     if walk.broken
         && !matches!(walk.fault.as_ref().map(|f| f.code), Some(Code::TooDeep))
-        && let Some(at) = whole_after_stub(line, ty)
+        && let Some(at) = whole_after(line, start + 1, ty)
     {
-        return Fault {
-            length: Some(end - start),
-            ..Fault::new(
-                Code::SplicedRecord,
-                start,
-                format!(
-                    "the first {} of a record that was cut, then a whole record that begins at byte {at}",
-                    plural(at - start, "byte", "bytes")
-                ),
-            )
-        };
+        return spliced(line, at);
     }
     walk.fault
         .unwrap_or_else(|| Fault::new(Code::CorruptRecord, start, "not one JSON object"))
+}
+
+fn spliced<S: Source + ?Sized>(line: &View<'_, S>, next: u64) -> Fault {
+    let (start, end) = (line.start(), line.end());
+    Fault {
+        length: Some(end - start),
+        ..Fault::new(
+            Code::SplicedRecord,
+            start,
+            format!(
+                "the first {} of a record that was cut, then a whole record that begins at byte {next}",
+                plural(next - start, "byte", "bytes")
+            ),
+        )
+    }
+}
+
+/// The part of a line from its first byte that is not UTF-8 to behind its last; none if all is.
+pub(crate) fn utf8_bounds<S: Source + ?Sized>(line: &View<'_, S>) -> Option<Range<u64>> {
+    let mut bad: Option<Range<u64>> = None;
+    let mut cut: Vec<u8> = Vec::new(); // a character that goes on in the next window
+    let mut see = |from: u64, until: u64| match &mut bad {
+        Some(bad) => bad.end = until,
+        None => bad = Some(from..until),
+    };
+    line.each(line.start(), 0, |bytes, base| {
+        let base = base - cut.len() as u64;
+        cut.extend_from_slice(bytes);
+        let mut at = 0;
+        while let Err(e) = simdutf8::compat::from_utf8(&cut[at..]) {
+            at += e.valid_up_to();
+            let Some(len) = e.error_len() else { break };
+            see(base + at as u64, base + (at + len) as u64);
+            at += len;
+            if at == cut.len() {
+                break;
+            }
+        }
+        // What is whole or bad was seen; what may go on is kept.
+        let rest = simdutf8::compat::from_utf8(&cut[at..]).is_err();
+        let keep = if rest { cut.split_off(at) } else { Vec::new() };
+        cut = keep;
+        true
+    });
+    if !cut.is_empty() {
+        see(line.end() - cut.len() as u64, line.end());
+    }
+    bad
 }
 
 /// Whether exactly one good value stands from `from` to the end of the line.
@@ -156,14 +201,31 @@ fn glued<S: Source + ?Sized>(line: &View<'_, S>, ty: &'static Ty, second: u64) -
     })
 }
 
-/// Where a whole record begins that reaches to the end of the line, behind something that is none.
-pub(crate) fn whole_after_stub<S: Source + ?Sized>(
+/// Whether nothing but whole records stands from `from` to the end of the line.
+fn all_whole<S: Source + ?Sized>(line: &View<'_, S>, from: u64, ty: &'static Ty) -> bool {
+    let mut at = from;
+    loop {
+        let walk = line.check(at, ty, &mut NoSink, false);
+        if walk.fault.is_some() || walk.end <= at {
+            return false;
+        }
+        if !walk.more {
+            return true;
+        }
+        at = walk.end;
+    }
+}
+
+/// Where a whole record begins, behind something that is none, if it or more such reach to the end
+/// of the line. From `from` on all must be UTF-8.
+pub(crate) fn whole_after<S: Source + ?Sized>(
     line: &View<'_, S>,
+    from: u64,
     ty: &'static Ty,
 ) -> Option<u64> {
     let finder = memmem::Finder::new(b"{\"");
     let mut starts = Vec::new();
-    line.each(line.start() + 1, 1, |bytes, base| {
+    line.each(from, 1, |bytes, base| {
         for n in finder.find_iter(bytes) {
             let at = base + n as u64;
             if starts.last() != Some(&at) {
@@ -183,7 +245,7 @@ pub(crate) fn whole_after_stub<S: Source + ?Sized>(
             continue;
         }
         let walk = line.check(at, ty, &mut NoSink, false);
-        if walk.fault.is_none() && !walk.more {
+        if walk.fault.is_none() && (!walk.more || all_whole(line, walk.end, ty)) {
             return Some(at);
         }
         tries += 1;

@@ -41,6 +41,9 @@ pub struct ItemFact {
     call: (u32, u32),
 }
 
+/// The domain of the extension record that stands where a repair took a record out.
+pub const REPAIR_DOMAIN: &str = "wagg.repair";
+
 /// Items of one line beyond this many are counted and not kept.
 const MAX_ITEMS: usize = 1 << 18;
 
@@ -68,6 +71,8 @@ pub struct Facts {
     pub extensions: u64,
     /// Offset and text of the first id that is not in its one spelling.
     pub noncanonical: Option<(u64, String)>,
+    /// It is the extension that a repair left where it took a record out.
+    pub gap: bool,
     /// How many items the line holds; more than are kept in `items` if it is very long.
     pub item_count: u64,
     arena: String,
@@ -152,6 +157,7 @@ impl Sink for Facts {
             (Slot::Interrupted, Value::Bool(b)) => self.interrupted = Some(b),
             (Slot::InputTokens, Value::U64(n)) => self.tokens.get_or_insert_default().0 = n,
             (Slot::OutputTokens, Value::U64(n)) => self.tokens.get_or_insert_default().1 = n,
+            (Slot::Domain, Value::Str(text)) => self.gap = text == REPAIR_DOMAIN.as_bytes(),
             (Slot::InputExtension, Value::Open) => self.extensions += 1,
             (Slot::Item, Value::Word(i)) => {
                 self.item = ItemKind::ALL.get(i).map(|&kind| ItemFact {

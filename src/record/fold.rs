@@ -61,6 +61,8 @@ pub struct Outline {
     pub records: u64,
     /// Committed lines that are no good record.
     pub bad_lines: u64,
+    /// Records that a repair took out.
+    pub gaps: u64,
     /// Committed length, in bytes.
     pub committed: u64,
     /// Bytes behind it.
@@ -343,7 +345,14 @@ impl Fold {
                     self.outline.last_input_tokens = input;
                 }
             }
-            RecordKind::Extension => self.outline.extensions += 1,
+            RecordKind::Extension => {
+                self.outline.extensions += 1;
+                if facts.gap {
+                    self.outline.gaps += 1;
+                    // Turn counts behind a gap start anew.
+                    self.expected_turn = None;
+                }
+            }
         }
         if self.outline.start.is_none() {
             self.before_start += 1;

@@ -163,6 +163,23 @@ pub fn check<B: Bytes, S: Sink>(
     }
 }
 
+/// The same for a value that is to be mended: half surrogate pairs are no fault here. Gives where
+/// their escapes begin, in order.
+pub(crate) fn check_mending<B: Bytes>(bytes: B, ty: &'static Ty) -> (Walk, Vec<u64>) {
+    let mut nobody = NoSink;
+    let mut walker = Walker::new(bytes, &mut nobody, false);
+    walker.lone = Some(Vec::new());
+    let broken = walker.top(ty).is_err();
+    let more = walker.peek().is_some();
+    let walk = Walk {
+        end: walker.here(),
+        more,
+        broken,
+        fault: walker.fault,
+    };
+    (walk, walker.lone.unwrap_or_default())
+}
+
 /// The walk stopped; the fault says why.
 struct Stop;
 type Step<T = ()> = Result<T, Stop>;
@@ -178,6 +195,8 @@ struct Walker<'s, B, S> {
     field: Option<&'static str>,
     /// Unescaped words and captures.
     scratch: Vec<u8>,
+    /// Where half surrogate pairs stand, if they are gathered and are no fault.
+    lone: Option<Vec<u64>>,
 }
 
 /// What a string is read for.
@@ -199,6 +218,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             fault: None,
             field: None,
             scratch: Vec::new(),
+            lone: None,
         }
     }
 
@@ -634,6 +654,8 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         let mut nobody = NoSink;
         let mut ahead = Walker::new(self.bytes.fork(self.pos), &mut nobody, self.control_free);
         ahead.depth = self.depth;
+        // What is ahead is walked again; there the halves are gathered.
+        ahead.lone = self.lone.as_ref().map(|_| Vec::new());
         let mut first = true;
         let found = loop {
             match ahead.token() {
@@ -884,11 +906,15 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
     /// Reads the digits of a `\u` escape that began at `at`, and the low half that must follow a
     /// high one. What stands behind half a pair is only checked: the text is of no use any more.
     fn unicode(&mut self, at: u64) -> Step<char> {
-        let unit = self.hex4()?;
-        if let Some(c) = char::from_u32(u32::from(unit)) {
-            return Ok(c);
-        }
-        if (0xd800..0xdc00).contains(&unit) && self.peek() == Some(b'\\') {
+        let (mut at, mut unit) = (at, self.hex4()?);
+        loop {
+            if let Some(c) = char::from_u32(u32::from(unit)) {
+                return Ok(c);
+            }
+            if !(0xd800..0xdc00).contains(&unit) || self.peek() != Some(b'\\') {
+                self.lone(at, unit);
+                return Ok(char::REPLACEMENT_CHARACTER);
+            }
             let next_at = self.here();
             self.pos += 1;
             if self.peek() != Some(b'u') {
@@ -901,13 +927,18 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                 let c = 0x1_0000 + ((u32::from(unit) - 0xd800) << 10) + (u32::from(low) - 0xdc00);
                 return Ok(char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
+            // The second may be the first half of a pair of its own.
+            self.lone(at, unit);
+            (at, unit) = (next_at, low);
         }
-        self.lone(at, unit);
-        Ok(char::REPLACEMENT_CHARACTER)
     }
 
     #[cold]
     fn lone(&mut self, at: u64, unit: u16) {
+        if let Some(all) = &mut self.lone {
+            all.push(at);
+            return;
+        }
         if self.fault.is_none() {
             let half = if unit < 0xdc00 { "high" } else { "low" };
             self.fault = Some(Fault {

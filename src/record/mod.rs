@@ -6,12 +6,14 @@
 pub mod diagnose;
 pub mod document;
 mod documents;
+pub mod edit;
 pub mod facts;
 pub mod fold;
 #[cfg(test)]
 mod format_tests;
 pub mod item;
 pub mod json;
+pub mod mend;
 pub mod preview;
 pub mod replay;
 pub mod scan;
@@ -22,6 +24,7 @@ pub mod step;
 mod view;
 pub mod write;
 
+pub use edit::{Edit, Edited, Rope};
 pub use facts::{Facts, ItemFact, Origin, Role};
 pub use fold::{Fold, Outline, Remark, Start};
 pub use item::{ItemDigest, Said};

@@ -33,7 +33,7 @@ pub enum Format {
 }
 
 impl Format {
-    fn ty(self) -> &'static Ty {
+    pub(super) fn ty(self) -> &'static Ty {
         static SEGMENT: Ty = Ty::Tagged(&RECORD);
         static TRACES: Ty = Ty::Tagged(&TRACE);
         match self {

@@ -436,7 +436,11 @@ shape!(
 shape!(
     EXTENSION,
     "an extension record",
-    [ts(), req("domain", Ty::Str), req("payload", Ty::Any),]
+    [
+        ts(),
+        field("domain", Ty::Str, Required, Slot::Domain),
+        req("payload", Ty::Any),
+    ]
 );
 
 /// The kinds of records, in the order of [`RECORD`].

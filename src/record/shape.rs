@@ -42,6 +42,8 @@ pub enum Slot {
     InputTokens,
     /// `output_tokens`
     OutputTokens,
+    /// `domain` of an extension record.
+    Domain,
 }
 
 /// Whether a field must be there, and whether it may be null.

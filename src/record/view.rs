@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 
-use super::json::{Bytes, Sink, Walk, Whole, check};
+use super::json::{Bytes, Sink, Walk, Whole, check, check_mending};
 use super::shape::Ty;
 use super::source::{Source, read_full};
 
@@ -72,6 +72,25 @@ impl<S: Source + ?Sized> View<'_, S> {
                 sink,
                 control_free,
             ),
+        }
+    }
+
+    /// The same with nothing picked out, and half surrogate pairs are no fault: gives where their
+    /// escapes begin.
+    pub(crate) fn check_mending(&self, from: u64, ty: &'static Ty) -> (Walk, Vec<u64>) {
+        match self {
+            Self::Whole { bytes, start } => {
+                let at = usize::try_from(from - start)
+                    .unwrap_or(bytes.len())
+                    .min(bytes.len());
+                check_mending(Whole::new(&bytes[at..], from), ty)
+            }
+            Self::Long {
+                source,
+                end,
+                failed,
+                ..
+            } => check_mending(Windows::new(*source, from, *end, failed), ty),
         }
     }
 

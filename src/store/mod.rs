@@ -23,7 +23,8 @@ pub use lock::{
 };
 pub use probe::{Answer, probe};
 pub use quarantine::{
-    Item, Quarantine, What, empty_quarantine, quarantined, quarantined_bytes, quarantined_items,
+    Item, Quarantine, What, empty_quarantine, empty_quarantine_via, quarantined, quarantined_bytes,
+    quarantined_file, quarantined_items,
 };
 pub use root::{Store, Wanted};
 pub use worker::{

@@ -5,6 +5,7 @@
 //! are moved in under the item's number. An item is durable before it is taken away.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,9 @@ use crate::layout::{OperationId, Paths};
 
 const MANIFEST: &str = "manifest.jsonl";
 const BYTES: &str = "bytes";
+
+/// How much is copied at once.
+const BLOCK: u64 = 256 * 1024;
 
 /// What an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +58,21 @@ pub struct Item {
     /// For bytes: where they begin in the file `bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored_at: Option<u64>,
+    /// For a file or folder that was moved: its name here, if that is not its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored_as: Option<String>,
+}
+
+impl Item {
+    /// The file or folder of the quarantine that holds it, and where it begins there.
+    #[must_use]
+    pub fn place(&self) -> (String, u64) {
+        match (self.stored_at, &self.stored_as) {
+            (Some(at), _) => (BYTES.to_owned(), at),
+            (None, Some(name)) => (name.clone(), 0),
+            (None, None) => (self.item.to_string(), 0),
+        }
+    }
 }
 
 /// The quarantine of one operation, open for adding.
@@ -184,6 +203,61 @@ impl<'g> Quarantine<'g> {
             length,
             sha256: hex(&digest.finalize()),
             stored_at,
+            stored_as: None,
+        })
+    }
+
+    /// Keeps a part of a file, a block at a time, and gives its SHA-256 in hex.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn keep_part(
+        &mut self,
+        what: What,
+        path: &Path,
+        file: &File,
+        offset: u64,
+        length: u64,
+    ) -> Result<String> {
+        use std::os::unix::fs::FileExt;
+        let mut digest = Sha256::new();
+        self.keep_from(what, path, offset, |sink| {
+            let mut block = vec![0; usize::try_from(length.min(BLOCK)).unwrap_or(1)];
+            let (mut at, end) = (offset, offset + length);
+            while at < end {
+                let part = usize::try_from((end - at).min(BLOCK)).unwrap_or(1);
+                file.read_exact_at(&mut block[..part], at)?;
+                digest.update(&block[..part]);
+                sink(&block[..part])?;
+                at += part as u64;
+            }
+            Ok(())
+        })?;
+        Ok(hex(&digest.finalize()))
+    }
+
+    /// Lists a file or folder that is to be moved in under the name `stored_as`. A folder has no
+    /// digest.
+    ///
+    /// # Errors
+    /// It can not be written as JSON.
+    pub fn announce(
+        &mut self,
+        what: What,
+        path: &Path,
+        length: u64,
+        sha256: &str,
+        stored_as: &str,
+    ) -> Result<()> {
+        self.list(Item {
+            item: self.next,
+            what,
+            path: path.to_path_buf(),
+            offset: 0,
+            length,
+            sha256: sha256.to_owned(),
+            stored_at: None,
+            stored_as: Some(stored_as.to_owned()),
         })
     }
 
@@ -261,6 +335,7 @@ impl<'g> Quarantine<'g> {
             length,
             sha256,
             stored_at: None,
+            stored_as: None,
         })?;
         self.sync()?;
         move_aside(from, name, &self.dir, item.to_string())
@@ -353,10 +428,7 @@ pub fn quarantined_bytes(
             io::ErrorKind::NotFound.into(),
         ));
     };
-    let (name, at) = match item.stored_at {
-        Some(at) => (BYTES.to_owned(), at),
-        None => (item.item.to_string(), 0),
-    };
+    let (name, at) = item.place();
     let path = dir.path_of(&name);
     let look = |e| failed("read", &path, e);
     let file = dir.file(&name).map_err(look)?;
@@ -399,11 +471,35 @@ fn open(root: &Dir, operation: Option<OperationId>) -> Result<Option<Dir>> {
     }
 }
 
+/// The file of an operation's quarantine that holds all bytes that were cut out of files.
+///
+/// # Errors
+/// What the system says.
+pub fn quarantined_file(root: &Dir, operation: OperationId) -> Result<File> {
+    let path = folder(Some(operation)).join(BYTES);
+    let missing = || failed("open", &path, io::ErrorKind::NotFound.into());
+    let dir = open(root, Some(operation))?.ok_or_else(missing)?;
+    dir.file(BYTES).map_err(|e| failed("open", &path, e))
+}
+
 /// Empties the quarantine of one operation: what it kept can not be brought back any more.
 ///
 /// # Errors
 /// What the system says.
 pub fn empty_quarantine(wagg: &WriteDir<'_>, operation: OperationId) -> Result<()> {
+    let temp = temp_name(operation.to_string());
+    empty_quarantine_via(wagg, operation, &temp)
+}
+
+/// The same by way of a temporary name that an intent already holds.
+///
+/// # Errors
+/// As [`empty_quarantine`].
+pub fn empty_quarantine_via(
+    wagg: &WriteDir<'_>,
+    operation: OperationId,
+    temp: &OsStr,
+) -> Result<()> {
     let name = operation.to_string();
     let path = folder(Some(operation));
     let dir = match wagg.dir("quarantine") {
@@ -411,8 +507,7 @@ pub fn empty_quarantine(wagg: &WriteDir<'_>, operation: OperationId) -> Result<(
         dir => dir.map_err(|e| failed("open", &path, e))?,
     };
     // First out of sight, so that a crash leaves a leftover and no half of a quarantine.
-    let temp = temp_name(&name);
-    match dir.rename_out(OsStr::new(&name), &temp) {
+    match dir.rename_out(OsStr::new(&name), temp) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         moved => moved.map_err(|e| failed("remove", &path, e))?,
     }

@@ -9,8 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::aside::{Cut, Kept, Move};
+use super::rewrite::Rewrite;
 use super::{hex, sha256, split};
 use crate::diag::Result;
+use crate::layout::{OperationId, Paths};
 use crate::record::Source;
 use crate::store::fs::{session_staging_name, stat_of, temp_name};
 use crate::store::{Dir, read_whole};
@@ -101,7 +104,28 @@ pub enum Effect {
         /// Which.
         path: PathBuf,
     },
+    /// What will be taken away is copied to the operation's quarantine, before anything changes.
+    Keep {
+        /// What.
+        parts: Vec<Kept>,
+    },
+    /// A file is written anew from its old bytes by edits.
+    Rewrite(Rewrite),
+    /// The end of a file is cut off.
+    Cut(Cut),
+    /// A file or folder gets another place.
+    Move(Move),
+    /// What an operation put aside is let go of for good.
+    Empty {
+        /// Whose quarantine.
+        operation: OperationId,
+        /// The temporary name on the way.
+        temp: String,
+    },
 }
+
+/// Where what was put aside is.
+const QUARANTINE: &str = ".wagg/quarantine";
 
 /// A field of a document that keeps its value for as long as the document lives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -353,7 +377,14 @@ impl Act {
                     file.content = text(bytes);
                 }
             }
-            Effect::File { .. } | Effect::Append { .. } | Effect::Remove { .. } => {}
+            Effect::File { .. }
+            | Effect::Append { .. }
+            | Effect::Remove { .. }
+            | Effect::Keep { .. }
+            | Effect::Rewrite(_)
+            | Effect::Cut(_)
+            | Effect::Move(_)
+            | Effect::Empty { .. } => {}
         }
         effect
     }
@@ -366,8 +397,12 @@ impl Act {
                 .iter()
                 .map(|file| file.content.clone().map(String::into_bytes))
                 .collect::<Option<Vec<_>>>()?,
-            Effect::Remove { .. } => Vec::new(),
-            Effect::File { .. } | Effect::Append { .. } => return None,
+            Effect::Remove { .. }
+            | Effect::Rewrite(_)
+            | Effect::Cut(_)
+            | Effect::Move(_)
+            | Effect::Empty { .. } => Vec::new(),
+            Effect::File { .. } | Effect::Append { .. } | Effect::Keep { .. } => return None,
         };
         Some(Self {
             effect: effect.clone(),
@@ -386,6 +421,22 @@ impl Effect {
             | Self::Folder { path, .. }
             | Self::Append { path, .. }
             | Self::Remove { path } => path,
+            Self::Keep { parts } => parts.first().map_or(Path::new(""), |part| &part.path),
+            Self::Rewrite(rewrite) => &rewrite.path,
+            Self::Cut(cut) => &cut.path,
+            Self::Move(to) => &to.to,
+            // Nothing of the store changes.
+            Self::Empty { .. } => Path::new(QUARANTINE),
+        }
+    }
+
+    /// Every path whose content or place it changes.
+    #[must_use]
+    pub fn touches(&self) -> Vec<&Path> {
+        match self {
+            Self::Keep { .. } | Self::Empty { .. } => Vec::new(),
+            Self::Move(other) => vec![&other.from, &other.to],
+            other => vec![other.path()],
         }
     }
 
@@ -400,7 +451,13 @@ impl Effect {
                 .map(|(path, temp)| path.with_file_name(temp))
                 .chain([staging.clone()])
                 .collect(),
-            Self::Append { .. } | Self::Remove { .. } => Vec::new(),
+            Self::Rewrite(rewrite) => vec![rewrite.path.with_file_name(&rewrite.temp)],
+            Self::Append { .. }
+            | Self::Remove { .. }
+            | Self::Keep { .. }
+            | Self::Cut(_)
+            | Self::Move(_) => Vec::new(),
+            Self::Empty { temp, .. } => vec![Paths::quarantine().join(temp)],
         };
         paths
             .into_iter()
@@ -442,7 +499,10 @@ impl Effect {
                 let there = digest_of(&file, *offset, *len)?;
                 Ok(there.is_some_and(|digest| digest != *first))
             }
-            Self::Remove { .. } => Ok(false),
+            Self::Rewrite(rewrite) => rewrite.surely_not(root),
+            Self::Cut(cut) => cut.surely_not(root),
+            Self::Move(other) => other.surely_not(root),
+            Self::Remove { .. } | Self::Keep { .. } | Self::Empty { .. } => Ok(false),
         }
     }
 
@@ -523,6 +583,19 @@ impl Effect {
                 sha256,
                 parts,
             } => append_state(root, path, *offset, *bytes, sha256, parts),
+            // A copy; whether it is there matters to nobody before what follows it is.
+            Self::Keep { .. } => Ok(State::Before),
+            Self::Rewrite(rewrite) => rewrite.state(root),
+            Self::Cut(cut) => cut.state(root),
+            Self::Move(other) => other.state(root),
+            Self::Empty { operation, .. } => {
+                let there = match root.dir_at(Path::new(QUARANTINE)) {
+                    Ok(dir) => dir.try_stat(operation.to_string())?.is_some(),
+                    Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+                    Err(e) => return Err(e),
+                };
+                Ok(if there { State::Before } else { State::After })
+            }
             Self::Remove { path } => {
                 let Some(parent) = parent_of(root, path)? else {
                     return Ok(State::After);
@@ -548,7 +621,7 @@ pub(super) fn parent_of(root: &Dir, path: &Path) -> io::Result<Option<Dir>> {
     }
 }
 
-fn open(root: &Dir, path: &Path) -> io::Result<Option<std::fs::File>> {
+pub(super) fn open(root: &Dir, path: &Path) -> io::Result<Option<std::fs::File>> {
     let Some(parent) = parent_of(root, path)? else {
         return Ok(None);
     };

@@ -6,18 +6,19 @@
 //! earlier one in a power cut. With one operation the syncs are those of its own files; with many
 //! they are one sync of the file system each, where the kernel reports its errors.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::effect::{Act, Effect};
-use super::{Work, split};
+use super::{Work, aside, split};
 use crate::diag::{Code, Effects, Error, Locus, Result};
 use crate::layout::OperationId;
 use crate::store::fs::{
     Appender, StagedDir, SyncFs, TempFile, WriteDir, ensure_dir_via, ensure_dirs, failed,
     remove_empty, sync_dir,
 };
-use crate::store::{Guard, Quarantine};
+use crate::store::{Guard, Quarantine, empty_quarantine_via};
 
 /// An operation that is being carried out.
 pub(super) struct Item<'w> {
@@ -204,6 +205,13 @@ fn places<'g>(guard: &'g dyn Guard, effect: &Effect) -> Result<Places<'g>> {
             };
             Ok(Places { from, to })
         }
+        Effect::Move(other) => {
+            let (from, _) = split(&other.from)?;
+            Ok(Places {
+                from: guard.write_at(&from)?,
+                to: ensure(guard, &parent)?,
+            })
+        }
         _ => {
             let to = guard.write_at(&parent)?;
             let from = to.try_clone().map_err(|e| failed("open", &parent, e))?;
@@ -248,7 +256,7 @@ fn run_round(guard: &dyn Guard, items: &mut [Item<'_>], round: usize, batch: Opt
     let mut begun: Vec<Begun<'_, '_>> = Vec::with_capacity(items.len());
     for (item, places) in items.iter_mut().zip(&all) {
         let prepared = match (item.act(round), places) {
-            (Some(act), Some(places)) => prepare(act, places, batch.is_some()),
+            (Some(act), Some(places)) => prepare(guard, act, places, batch.is_some()),
             _ => Ok(Begun::Nothing),
         };
         begun.push(prepared.unwrap_or_else(|e| {
@@ -274,9 +282,10 @@ fn run_round(guard: &dyn Guard, items: &mut [Item<'_>], round: usize, batch: Opt
             }
         }
     }
-    put_in_place(items, round, begun);
-    append_all(guard, items, round);
+    put_in_place(items, round, begun, &all);
+    append_all(guard, items, round, batch);
     remove_all(items, round, &all);
+    set_aside(guard, items, round, &all);
     sync_parents(items, round, &all, batch);
 }
 
@@ -299,7 +308,12 @@ pub(super) fn again(e: &Error) -> Error {
 }
 
 /// Writes what goes to temporary names.
-fn prepare<'d, 'g>(act: &'d Act, places: &'d Places<'g>, batch: bool) -> Result<Begun<'d, 'g>> {
+fn prepare<'d, 'g>(
+    guard: &dyn Guard,
+    act: &'d Act,
+    places: &'d Places<'g>,
+    batch: bool,
+) -> Result<Begun<'d, 'g>> {
     let content = |i: usize| act.content.get(i).map_or(&[][..], Vec::as_slice);
     match &act.effect {
         Effect::Document { path, temp, .. } | Effect::File { path, temp, .. } => {
@@ -341,7 +355,19 @@ fn prepare<'d, 'g>(act: &'d Act, places: &'d Places<'g>, batch: bool) -> Result<
                 over_empty,
             })
         }
-        Effect::Append { .. } | Effect::Remove { .. } => Ok(Begun::Nothing),
+        Effect::Rewrite(rewrite) => {
+            let mut file = rewrite.begin(guard.root(), &places.to)?;
+            if !batch {
+                file.sync()?;
+            }
+            Ok(Begun::Temp(file, false))
+        }
+        Effect::Append { .. }
+        | Effect::Remove { .. }
+        | Effect::Keep { .. }
+        | Effect::Cut(_)
+        | Effect::Move(_)
+        | Effect::Empty { .. } => Ok(Begun::Nothing),
     }
 }
 
@@ -357,13 +383,23 @@ fn inside<'g>(dir: &WriteDir<'g>, path: &Path) -> Result<WriteDir<'g>> {
     Ok(at)
 }
 
-fn put_in_place(items: &mut [Item<'_>], round: usize, begun: Vec<Begun<'_, '_>>) {
-    for (item, one) in items.iter_mut().zip(begun) {
+fn put_in_place(
+    items: &mut [Item<'_>],
+    round: usize,
+    begun: Vec<Begun<'_, '_>>,
+    places: &[Option<Places<'_>>],
+) {
+    for ((item, one), places) in items.iter_mut().zip(begun).zip(places) {
         let Some(act) = item.act(round) else { continue };
         let placed = match one {
             Begun::Nothing => Ok(()),
             Begun::Temp(mut file, true) => file.place_new_unsynced(),
-            Begun::Temp(mut file, false) => file.replace_unsynced(),
+            Begun::Temp(mut file, false) => match (&act.effect, places) {
+                (Effect::Rewrite(rewrite), Some(places)) => rewrite
+                    .still_there(&file, &places.to)
+                    .and_then(|()| file.replace_unsynced()),
+                _ => file.replace_unsynced(),
+            },
             Begun::Staged {
                 mut staged,
                 target,
@@ -401,8 +437,9 @@ fn place_over(
     }
 }
 
-/// Adds records; several operations may add to one file, which is then synced once.
-fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
+/// Adds records; several operations may add to one file, which is then synced once, or with all
+/// else of the round.
+fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize, batch: Option<&SyncFs<'_>>) {
     let mut files: Vec<PathBuf> = Vec::new();
     for item in items.iter() {
         if let Some(Effect::Append { path, .. }) = item.act(round).map(|act| &act.effect)
@@ -420,7 +457,7 @@ fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
             .filter(same)
             .filter_map(|item| item.act(round))
             .collect();
-        if let Err(e) = append_one(guard, &file, first, &acts) {
+        if let Err(e) = append_one(guard, &file, first, &acts, batch) {
             for item in items.iter_mut().filter(same) {
                 item.fail(again(&e));
             }
@@ -428,7 +465,13 @@ fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
     }
 }
 
-fn append_one(guard: &dyn Guard, path: &Path, operation: OperationId, acts: &[&Act]) -> Result<()> {
+fn append_one(
+    guard: &dyn Guard,
+    path: &Path,
+    operation: OperationId,
+    acts: &[&Act],
+    batch: Option<&SyncFs<'_>>,
+) -> Result<()> {
     let (parent, name) = split(path)?;
     let dir = guard.write_at(&parent)?;
     let mut appender = Appender::open(&dir, &name, |tail| {
@@ -455,7 +498,13 @@ fn append_one(guard: &dyn Guard, path: &Path, operation: OperationId, acts: &[&A
     for part in acts.iter().filter_map(|act| act.content.first()) {
         appender.write(part)?;
     }
-    appender.commit().map(|_| ())
+    match batch {
+        Some(batch) => {
+            appender.left_to(batch);
+            Ok(())
+        }
+        None => appender.commit().map(|_| ()),
+    }
 }
 
 fn remove_all(items: &mut [Item<'_>], round: usize, places: &[Option<Places<'_>>]) {
@@ -473,6 +522,32 @@ fn remove_all(items: &mut [Item<'_>], round: usize, places: &[Option<Places<'_>>
     }
 }
 
+/// Keeps, cuts and moves. Each syncs for itself.
+fn set_aside(
+    guard: &dyn Guard,
+    items: &mut [Item<'_>],
+    round: usize,
+    places: &[Option<Places<'_>>],
+) {
+    for (item, places) in items.iter_mut().zip(places) {
+        let done = match (item.act(round).map(|act| &act.effect), places) {
+            (Some(Effect::Keep { parts }), _) => aside::room(guard, item.acts)
+                .and_then(|()| aside::keep(guard, item.operation, parts)),
+            (Some(Effect::Cut(cut)), _) => aside::cut(guard, cut),
+            (Some(Effect::Empty { operation, temp }), _) => {
+                empty_quarantine_via(guard.wagg(), *operation, OsStr::new(temp))
+            }
+            (Some(Effect::Move(what)), Some(places)) => {
+                aside::relocate(guard, what, &places.from, &places.to)
+            }
+            _ => continue,
+        };
+        if let Err(e) = done {
+            item.fail(e);
+        }
+    }
+}
+
 /// Makes the names of a round durable.
 fn sync_parents(
     items: &mut [Item<'_>],
@@ -481,11 +556,20 @@ fn sync_parents(
     batch: Option<&SyncFs<'_>>,
 ) {
     let renames = |item: &Item<'_>| {
-        item.act(round)
-            .is_some_and(|act| !matches!(act.effect, Effect::Append { .. }))
+        item.act(round).is_some_and(|act| {
+            !matches!(
+                act.effect,
+                Effect::Append { .. }
+                    | Effect::Keep { .. }
+                    | Effect::Cut(_)
+                    | Effect::Move(_)
+                    | Effect::Empty { .. }
+            )
+        })
     };
     if let Some(batch) = batch {
-        if items.iter().any(renames)
+        // What was appended in this round waits for this sync too.
+        if items.iter().any(|item| item.act(round).is_some())
             && let Err(e) = batch.sync()
         {
             share(items, round, &e);

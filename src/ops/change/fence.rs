@@ -50,12 +50,7 @@ pub(super) fn check(
         }
         Liveness::Store => {
             if let Some((id, generation)) = any_live_run(view.store())? {
-                return Err(Error::new(
-                    Code::RuntimeLive,
-                    format!("run {generation} of Worker {id} answers, so a Runtime holds the catalog and would write over this change"),
-                )
-                .at(Locus::file(Paths::socket(id, generation)))
-                .hint("stop the Runtime first, or ask it to make the change"));
+                return Err(runtime_live(id, generation));
             }
         }
     }
@@ -73,6 +68,16 @@ pub(crate) fn worker_live(id: WorkerId, generation: Generation) -> Error {
     )
     .at(Locus::file(Paths::socket(id, generation)))
     .hint(format!("stop the run, then wagg run stop {id}"))
+}
+
+/// The refusal of a change that the Runtime would write over.
+pub(crate) fn runtime_live(id: WorkerId, generation: Generation) -> Error {
+    Error::new(
+        Code::RuntimeLive,
+        format!("run {generation} of Worker {id} answers, so a Runtime holds the catalog and would write over this change"),
+    )
+    .at(Locus::file(Paths::socket(id, generation)))
+    .hint("stop the Runtime first, or ask it to make the change")
 }
 
 /// The highest generation of a Worker that answers, if one does.
@@ -106,7 +111,8 @@ pub(crate) fn live_run(store: &Store, id: WorkerId) -> Result<Option<Generation>
     Ok(None)
 }
 
-fn any_live_run(store: &Store) -> Result<Option<(WorkerId, Generation)>> {
+/// A run of the store that answers, if one does.
+pub(crate) fn any_live_run(store: &Store) -> Result<Option<(WorkerId, Generation)>> {
     for folder in store.worker_folders()? {
         if let Some(id) = folder.id
             && let Some(generation) = live_run(store, id)?

@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use super::execute::{self, Ended, Item};
 use super::view::{Overlay, View};
 use super::{
-    Change, Done, Flags, Planned, Scope, Work, after_effects, answered, fence, fingerprint, intent,
-    noted, nothing, receipt, replayed, run, settle, taken, writable,
+    Change, Done, Flags, Planned, Scope, Work, after_effects, answered, ending, fence, fingerprint,
+    intent, noted, nothing, receipt, replayed, run, settle, taken, writable,
 };
 use crate::diag::{Code, Error, Result};
 use crate::layout::WorkerId;
 use crate::store::fs::SyncFs;
-use crate::store::journal::{Begin, Intent, Journal, OpenOperation, Outcome, Receipt};
+use crate::store::journal::{Begin, Intent, Journal, OpenOperation, Receipt};
 use crate::store::{Guard, Locks, Store};
 
 /// One change of a group, with its own flags.
@@ -201,6 +201,7 @@ fn plan(
     let view = View::over(store, overlay);
     fence::check(&view, scope, change, &member.flags.expect)?;
     let intent = intent(change, &member.flags, scope, fingerprint.to_owned());
+    let view = view.of(intent.operation_id);
     match change.plan(&view, scope)? {
         Planned::Nothing(answer) => nothing(store, journal, intent, &member.flags, &answer).map(Ok),
         Planned::Do(plan) => {
@@ -250,11 +251,19 @@ fn carry_out(
     let mut finished: Vec<(usize, Receipt)> = Vec::new();
     let mut outcomes = Vec::new();
     for ((index, operation, work), ended) in operations.into_iter().zip(ended) {
-        let receipt = receipt(operation.intent(), "done", &work.answer)?;
-        match super::ended(store, &*members[index].change, operation, &work, ended) {
+        let (outcome, said) = ending(&work.answer);
+        let receipt = receipt(operation.intent(), said, &work.answer)?;
+        match super::ended(
+            store,
+            guard,
+            &*members[index].change,
+            operation,
+            &work,
+            ended,
+        ) {
             Ok(operation) => {
                 finished.push((index, receipt.clone()));
-                outcomes.push((operation, Outcome::Done, receipt));
+                outcomes.push((operation, outcome, receipt));
             }
             Err(e) => fates[index] = Fate::Answered(Err(e)),
         }

@@ -11,6 +11,7 @@
 //! Since an intent holds its effects as data, with digests of what was before and what will be
 //! after, settling a dead operation needs to know nothing of its command.
 
+pub mod aside;
 #[cfg(test)]
 #[allow(dead_code, reason = "a kit for the tests of all commands")]
 pub(crate) mod crash_tests;
@@ -22,6 +23,7 @@ mod fence;
 mod frame_tests;
 mod group;
 mod prune;
+pub mod rewrite;
 mod settle;
 mod view;
 
@@ -35,8 +37,8 @@ use sha2::{Digest, Sha256};
 
 use effect::State;
 pub use effect::{Act, Effect, KnownBy};
-pub(crate) use fence::worker_live;
 pub use fence::{Expect, Liveness};
+pub(crate) use fence::{any_live_run, live_run, runtime_live, worker_live};
 pub use group::{Member, run_many};
 pub use prune::prune;
 pub use settle::{Passed, Settled, settle_store};
@@ -242,6 +244,9 @@ pub struct Answer {
     /// What a person's screen or a script gets: the id that was made or acted on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+    /// It leaves some of what was asked for, and the fields say what.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
 }
 
 impl Answer {
@@ -308,6 +313,15 @@ pub(super) struct Follow {
     pub answer: Answer,
 }
 
+/// How an operation ends whose effects are all there.
+pub(super) const fn ending(answer: &Answer) -> (Outcome, &'static str) {
+    if answer.partial {
+        (Outcome::Partial, "partial")
+    } else {
+        (Outcome::Done, "done")
+    }
+}
+
 /// How a changing command ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
@@ -341,7 +355,11 @@ pub(super) fn receipt(intent: &Intent, outcome: &str, answer: &Answer) -> Result
         outcome,
         command: &intent.command,
         request_id: intent.request_id.as_deref(),
-        answer,
+        // The outcome says so already.
+        answer: &Answer {
+            partial: false,
+            ..answer.clone()
+        },
         effects: None,
     };
     Receipt::new(&body).map_err(unwritable)
@@ -712,6 +730,7 @@ fn under(
     let view = View::plain(store);
     fence::check(&view, scope, change, &flags.expect)?;
     let intent = intent(change, flags, scope, fingerprint.to_owned());
+    let view = view.of(intent.operation_id);
     let done = match change.plan(&view, scope)? {
         Planned::Nothing(answer) => nothing(store, &journal, intent, flags, &answer)?,
         Planned::Do(plan) => {
@@ -836,15 +855,14 @@ fn carry_out(
     operation: OpenOperation<'_>,
     work: &Work,
 ) -> Result<Done> {
-    let receipt = receipt(operation.intent(), "done", &work.answer)?;
+    let (outcome, said) = ending(&work.answer);
+    let receipt = receipt(operation.intent(), said, &work.answer)?;
     let mut items = [execute::Item::new(operation.id(), work)];
     execute::execute(guard, &mut items, None);
     let [item] = items;
-    match ended(store, change, operation, work, item.ended()) {
+    match ended(store, guard, change, operation, work, item.ended()) {
         Ok(operation) => {
-            let receipt = operation
-                .finish(Outcome::Done, receipt)
-                .map_err(after_effects)?;
+            let receipt = operation.finish(outcome, receipt).map_err(after_effects)?;
             Ok(Done::of(receipt, false))
         }
         Err(error) => Err(error),
@@ -854,6 +872,7 @@ fn carry_out(
 /// Notes how an operation ended that is not simply done; one that is comes back.
 fn ended<'j>(
     store: &Store,
+    guard: &dyn Guard,
     change: &dyn Change,
     operation: OpenOperation<'j>,
     work: &Work,
@@ -862,6 +881,11 @@ fn ended<'j>(
     match ended {
         execute::Ended::Done => Ok(operation),
         execute::Ended::Without(error) => {
+            for act in &work.acts {
+                if let Effect::Keep { parts } = &act.effect {
+                    let _ = aside::drop_kept(guard, operation.id(), parts);
+                }
+            }
             // Should this note be lost, the operation is settled, with the same result.
             let _ = operation.clear();
             Err(error)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::effect::{Act, Effect, State, document_digest};
 use super::execute::{Ended, Item, execute, is_missing};
-use super::{Follow, Scope, receipt, split};
+use super::{Follow, Scope, aside, ending, receipt, split};
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{OperationId, Paths};
 use crate::store::fs::{Appender, clear_leftover, failed, make_durable, sync_dir};
@@ -115,8 +115,9 @@ fn settle_all(
         match passed {
             Passed::Yes => {
                 carry_forward(store, guard, intent, follow)?;
-                let receipt = receipt(intent, "done", &follow.answer)?;
-                journal.settle(intent, Outcome::Done, receipt)?;
+                let (outcome, said) = ending(&follow.answer);
+                let receipt = receipt(intent, said, &follow.answer)?;
+                journal.settle(intent, outcome, receipt)?;
             }
             Passed::No => {
                 clear(store, guard, intent, follow)?;
@@ -286,6 +287,9 @@ fn durable(guard: &dyn Guard, effect: &Effect) -> Result<()> {
     if let Effect::Folder { staging, .. } = effect {
         folders.extend(staging.parent().filter(|from| *from != parent));
     }
+    if let Effect::Move(other) = effect {
+        folders.extend(other.from.parent().filter(|from| *from != parent));
+    }
     for folder in folders.into_iter().filter(|f| guard.covers(f)) {
         sync_dir(&guard.write_at(folder)?)?;
     }
@@ -299,6 +303,11 @@ fn clear(store: &Store, guard: &dyn Guard, intent: &Intent, follow: &Follow) -> 
             && let State::Part(_) = state(store, effect)?
         {
             cut(guard, intent.operation_id, path, *offset)?;
+        }
+    }
+    for effect in &follow.effects {
+        if let Effect::Keep { parts } = effect {
+            aside::drop_kept(guard, intent.operation_id, parts)?;
         }
     }
     clear_leftovers(guard, intent)

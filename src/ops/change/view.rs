@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::effect::{Act, Effect, digest_of, parent_of};
 use super::fence;
 use crate::diag::{Code, Error, Locus, Result};
-use crate::layout::{Generation, Paths, WorkerId, file};
+use crate::layout::{Generation, OperationId, Paths, WorkerId, file};
 use crate::record::Source;
 use crate::record::document::{DocumentFault, MetadataDocument, SessionDocument, WorkerDocument};
 use crate::store::fs::{committed_len, failed, stat_of};
@@ -42,7 +42,13 @@ impl Overlay {
             Effect::Folder { path, .. } => {
                 self.folders.insert(path.clone(), ());
             }
-            Effect::File { .. } | Effect::Remove { .. } => {}
+            Effect::File { .. }
+            | Effect::Remove { .. }
+            | Effect::Keep { .. }
+            | Effect::Rewrite(_)
+            | Effect::Cut(_)
+            | Effect::Move(_)
+            | Effect::Empty { .. } => {}
         }
     }
 }
@@ -95,6 +101,7 @@ impl Source for Records {
 pub struct View<'a> {
     store: &'a Store,
     overlay: Option<&'a Overlay>,
+    operation: OperationId,
 }
 
 /// The error of a document that is damaged, for a command that needs it.
@@ -122,6 +129,7 @@ impl<'a> View<'a> {
         Self {
             store,
             overlay: None,
+            operation: OperationId::mint(),
         }
     }
 
@@ -129,7 +137,20 @@ impl<'a> View<'a> {
         Self {
             store,
             overlay: Some(overlay),
+            operation: OperationId::mint(),
         }
+    }
+
+    /// The same for a plan of this operation.
+    pub(super) fn of(mut self, operation: OperationId) -> Self {
+        self.operation = operation;
+        self
+    }
+
+    /// The operation that is planned, for what it writes about itself.
+    #[must_use]
+    pub const fn operation(&self) -> OperationId {
+        self.operation
     }
 
     /// The store itself, for what no other change of a group touches.

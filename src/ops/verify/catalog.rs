@@ -250,7 +250,7 @@ pub(super) fn check_sequence(
                 Locus::file(Paths::runtime()),
                 format!("next_worker_sequence is {next} and Worker {highest} exists: a Runtime would give an id out again and write over its folder"),
             )
-            .with_hint("wagg explain sequence_behind"),
+            .with_hint("wagg repair --only sequence_behind"),
         );
     }
 }

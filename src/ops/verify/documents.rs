@@ -1,9 +1,10 @@
 //! Documents: what stands where one should be, and what it says by itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Found, NotLookedAt};
 use crate::diag::{Code, Finding, Locus, Subject};
+use crate::layout::file;
 use crate::record::document::DocumentFault;
 use crate::store::{Document, EntryKind};
 
@@ -58,8 +59,14 @@ pub(super) fn faulty(
         message.push_str("; ");
         message.push_str(also);
     }
-    Finding::new(fault.code, subject, locus, message)
-        .with_hint(format!("wagg explain {}", fault.code))
+    let session = Path::new(file::SESSION_DIR).join(file::SESSION);
+    let hint = match subject.worker_id {
+        Some(id) if fault.code == Code::EmptyDocument && locus.path.ends_with(session) => {
+            format!("wagg repair {id}")
+        }
+        _ => format!("wagg explain {}", fault.code),
+    };
+    Finding::new(fault.code, subject, locus, message).with_hint(hint)
 }
 
 /// The finding of an id inside JSON that is spelt in another way than on disk.

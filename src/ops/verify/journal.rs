@@ -195,7 +195,7 @@ fn tail(dir: &Dir, found: &mut Found) {
                     plural(len - committed, "byte", "bytes")
                 ),
             )
-            .with_hint("wagg explain torn_tail"),
+            .with_hint("wagg repair --only torn_tail"),
         ),
         Ok(_) => {}
         Err(e) => unreadable(&path, Subject::default(), &e, found),

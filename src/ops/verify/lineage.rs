@@ -95,7 +95,7 @@ fn check_turn(node: &Node, origin: Origin, how: &str, source: &Node, found: &mut
     let Some(outline) = &source.outline else {
         return;
     };
-    if outline.bad_lines > 0 {
+    if outline.bad_lines > 0 || outline.gaps > 0 {
         return; // its turns can not be counted
     }
     let inherited = source.origin().map_or(0, |(o, _)| o.turn);

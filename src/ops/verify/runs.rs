@@ -82,7 +82,10 @@ pub(super) fn check(state: &WorkerState, subject: Subject, found: &mut Found) {
                     highest.get().saturating_add(1)
                 ),
             )
-            .with_hint("wagg explain generation_behind"),
+            .with_hint(match subject.worker_id {
+                Some(id) => format!("wagg repair {id}"),
+                None => "wagg explain generation_behind".to_owned(),
+            }),
         );
     }
     for generation in generations {

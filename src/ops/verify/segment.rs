@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::{Digest, Found, NotLookedAt, Run};
-use crate::diag::{Code, Finding, Locus, Severity, Subject};
+use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject};
 use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
 use crate::store::fs::stat_of;
 use crate::store::{Dir, EntryKind, wrong_kind};
@@ -282,14 +282,21 @@ fn finding(
 
 /// The command to go on with; `line` is one of a Segment.
 fn hint(code: Code, subject: Subject, line: Option<u64>) -> Option<String> {
-    match (code.info().severity?, subject.segment_id, line) {
-        (Severity::Info, ..) => None,
+    if code.info().severity? == Severity::Info {
+        return None;
+    }
+    let mends = matches!(
+        code.info().repair,
+        RepairClass::Automatic | RepairClass::Lossy
+    );
+    if let (true, Some(worker)) = (mends, subject.worker_id) {
+        return Some(format!("wagg repair {worker}"));
+    }
+    match (subject.segment_id, line) {
         // Only a Segment of a Worker can be asked for by its id.
-        (_, Some(segment), Some(line)) if subject.worker_id.is_some() && code != Code::TornTail => {
-            Some(format!(
-                "wagg segment log {segment} --from {line} --limit 1 --raw"
-            ))
-        }
+        (Some(segment), Some(line)) if subject.worker_id.is_some() => Some(format!(
+            "wagg segment log {segment} --from {line} --limit 1 --raw"
+        )),
         _ => Some(format!("wagg explain {code}")),
     }
 }

@@ -512,7 +512,10 @@ impl Worker<'_> {
                         Locus::file(path),
                         format!("there are Segments and no session.json, so a Runtime refuses to read them; {carried}"),
                     )
-                    .with_hint("wagg explain missing_session_document"),
+                    .with_hint(match subject.worker_id {
+                        Some(id) => format!("wagg repair {id}"),
+                        None => "wagg explain missing_session_document".to_owned(),
+                    }),
                 );
             }
             return;

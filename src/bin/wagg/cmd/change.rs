@@ -295,5 +295,20 @@ pub fn describe(effect: &Effect) -> String {
             format!("append {} to {path} at byte {offset}", text::size(*bytes))
         }
         Effect::Remove { .. } => format!("remove {path}"),
+        Effect::Keep { parts } => format!(
+            "keep {} in quarantine",
+            text::plural(parts.len() as u64, "part", "parts")
+        ),
+        Effect::Rewrite(rewrite) => format!(
+            "write {path} anew with {}",
+            text::plural(rewrite.edits.len() as u64, "edit", "edits")
+        ),
+        Effect::Cut(cut) => format!(
+            "cut {} off {path} at byte {}",
+            text::plural(cut.bytes, "byte", "bytes"),
+            cut.to
+        ),
+        Effect::Move(other) => format!("move {} to {path}", other.from.display()),
+        Effect::Empty { operation, .. } => format!("let go of what {operation} put aside"),
     }
 }

@@ -13,7 +13,9 @@ mod man;
 mod migrate;
 mod op;
 mod orphans;
+mod quarantine;
 mod reading;
+mod repair;
 mod run;
 mod segment;
 mod show;
@@ -35,8 +37,10 @@ pub enum Command {
     Segment(segment::Args),
     Run(run::Args),
     Verify(verify::Args),
+    Repair(repair::Args),
     Explain(explain::Args),
     Apply(apply::Args),
+    Quarantine(quarantine::Args),
     Op(op::Args),
     Lock(lock::Args),
     Completions(completions::Args),
@@ -56,8 +60,10 @@ impl Command {
             Self::Segment(args) => segment::run(args, ui),
             Self::Run(args) => run::run(args, ui),
             Self::Verify(args) => verify::run(args, ui),
+            Self::Repair(args) => repair::run(args, ui),
             Self::Explain(args) => explain::run(args, ui),
             Self::Apply(args) => apply::run(args, ui),
+            Self::Quarantine(args) => quarantine::run(args, ui),
             Self::Op(args) => op::run(args, ui),
             Self::Lock(args) => lock::run(args, ui),
             Self::Completions(args) => completions::run(args, ui),

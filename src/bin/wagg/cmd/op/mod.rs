@@ -3,6 +3,7 @@
 mod list;
 mod prune;
 mod show;
+mod undo;
 
 use wagg::diag::{Exit, Result};
 use wagg::ops::operation::{OperationLine, Settledness};
@@ -10,7 +11,7 @@ use wagg::store::journal::Outcome;
 
 use crate::ui::{Cell, Style, Ui};
 
-/// Look at what wagg changed in a store, and forget what is old
+/// Look at what wagg changed in a store, undo it, and forget what is old
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,6 +22,7 @@ pub struct Args {
 enum Command {
     List(list::Args),
     Show(show::Args),
+    Undo(undo::Args),
     Prune(prune::Args),
 }
 
@@ -29,6 +31,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     match args.command {
         Command::List(args) => list::run(args, ui),
         Command::Show(args) => show::run(args, ui),
+        Command::Undo(args) => undo::run(args, ui),
         Command::Prune(args) => prune::run(args, ui),
     }
 }

@@ -1,0 +1,41 @@
+//! `wagg op undo`
+
+use wagg::diag::{Exit, Result};
+use wagg::ops::change::Expect;
+use wagg::ops::undo::Undo;
+
+use crate::cmd::change::{self, ChangeFlags};
+use crate::ui::Ui;
+
+/// Bring back what an operation changed, to the byte
+///
+/// For repair, segment create, append, fork, compact and activate, worker create, reclaim and peer,
+/// and for undo itself. What was made goes to quarantine, a pointer goes back, what was taken away
+/// comes back. Refused (undo_conflict) if any of it changed since, or if something was built on it:
+/// undo the later operation first. Reservations and migrations are not undone.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "Examples:\n  wagg op undo 0198c3f2\n  wagg op undo 0198c3f2 --dry-run"
+)]
+pub struct Args {
+    /// The operation's id, or a beginning of it that no other has
+    #[arg(value_name = "OP")]
+    operation: String,
+
+    #[command(flatten)]
+    flags: ChangeFlags,
+}
+
+/// Carries the command out.
+pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
+    let undo = Undo {
+        operation: args.operation,
+    };
+    change::run(
+        "wagg.op.undo/1",
+        &undo,
+        &args.flags,
+        |_| Ok(Expect::default()),
+        ui,
+    )
+}

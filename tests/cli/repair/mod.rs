@@ -1,0 +1,4 @@
+//! `wagg repair`, `wagg quarantine`, `wagg op undo`.
+
+mod kit;
+mod property;

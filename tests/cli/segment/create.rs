@@ -186,6 +186,29 @@ fn what_stands_in_the_way_is_named() {
     assert!(place.codes().is_empty(), "{:?}", place.codes());
 }
 
+/// A reserved id that two Workers claim goes to neither.
+#[test]
+fn c26_a_reserved_session_that_is_shared() {
+    for with_history in [false, true] {
+        let place = Place::with(|worker| {
+            worker.active(9, None);
+        });
+        let other = place.store.worker(2);
+        if with_history {
+            other.session(9);
+        } else {
+            other.active(9, None);
+        }
+        let error = place.refused(&["create", "1"], "", "session_shared", 5);
+        assert!(
+            error["path"]
+                .as_str()
+                .unwrap()
+                .contains("workers/1/metadata")
+        );
+    }
+}
+
 /// C13: the first Segment is the Runtime's to make while one runs; a further one only adds.
 #[test]
 fn c13_a_live_worker_makes_its_own_first_segment() {

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::diag::Result;
-use crate::layout::{Paths, SessionId, WorkerId, file};
+use crate::layout::{OperationId, Paths, SessionId, WorkerId, file};
+use crate::ops::migrate::{Known, LeftWorker};
 use crate::ops::read;
 use crate::record::document::{ManifestDocument, MigrationDiagnostic, SessionDocument};
 use crate::store::{Store, read_document};
@@ -36,12 +37,18 @@ pub struct WorkerStatus {
     /// The Session in the Worker's folder now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_in_place: Option<SessionId>,
+    /// Why our own last run left it, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<LeftWorker>,
 }
 
 impl WorkerStatus {
     /// Whether this Worker's history was left where it was, or is not where the checkpoint says.
     #[must_use]
     pub fn is_left(&self) -> bool {
+        if self.why.is_some() {
+            return true;
+        }
         match self.state.as_str() {
             "migrated" => self.in_catalog && self.session_in_place != self.session_id,
             "no_legacy_metadata" | "pending" => false,
@@ -63,6 +70,12 @@ pub struct Summary {
     pub left: u64,
     /// What was left in the legacy roots and why, as the manifest has it.
     pub diagnostics: Vec<MigrationDiagnostic>,
+    /// Our own last run that changed something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<OperationId>,
+    /// Folders of `workers/` that it left because nobody can tell whose they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<LeftWorker>,
 }
 
 /// What `migrate status` answers.
@@ -87,6 +100,18 @@ pub fn status(store: &Store) -> Result<Status> {
         .into_iter()
         .filter_map(|folder| folder.id)
         .collect();
+    // The manifest has no place for what was left and why; a later one that says that nothing is
+    // left knows better.
+    let known = Known::newest(store.dir());
+    let noted = known.left.into_iter().filter(|_| !manifest.complete);
+    let (mut why, folders): (BTreeMap<_, _>, Vec<LeftWorker>) =
+        noted.fold(Default::default(), |(mut why, mut folders), left| {
+            match left.worker_id.filter(|id| catalog.contains(id)) {
+                Some(id) => drop(why.insert(id, left)),
+                None => folders.push(left),
+            }
+            (why, folders)
+        });
     let mut workers = Vec::new();
     let mut told = BTreeSet::new();
     for (id, checkpoint) in manifest.workers {
@@ -104,6 +129,7 @@ pub fn status(store: &Store) -> Result<Status> {
                 session_in_place: worker
                     .filter(|_| in_catalog)
                     .and_then(|id| in_place(store, id)),
+                why: worker.and_then(|id| why.remove(&id)),
             },
         ));
     }
@@ -117,6 +143,7 @@ pub fn status(store: &Store) -> Result<Status> {
                 session_id: None,
                 in_catalog: true,
                 session_in_place: in_place(store, *id),
+                why: why.remove(id),
             },
         ));
     }
@@ -135,6 +162,8 @@ pub fn status(store: &Store) -> Result<Status> {
         states,
         left: workers.iter().filter(|w| w.is_left()).count() as u64,
         diagnostics: manifest.diagnostics,
+        operation_id: known.latest,
+        folders,
     };
     Ok(Status { workers, summary })
 }

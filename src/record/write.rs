@@ -90,7 +90,9 @@ pub fn segment_start(start: &NewStart<'_>) -> serde_json::Result<Vec<u8>> {
         Lineage::Forked(origin) => (Some(origin), None),
         Lineage::Compacted(origin) => (None, Some(origin)),
     };
-    let mut line = serde_json::to_vec(&StartRecord {
+    let history = start.history.iter().map(|item| item.get().len() + 1);
+    let mut line = Vec::with_capacity(1024 + history.sum::<usize>());
+    let record = StartRecord {
         kind: "segment_start",
         ts: start.ts,
         session_id: start.session,
@@ -99,7 +101,8 @@ pub fn segment_start(start: &NewStart<'_>) -> serde_json::Result<Vec<u8>> {
         history: start.history,
         forked_from: forked.map(Into::into),
         compacted_from: compacted.map(Into::into),
-    })?;
+    };
+    serde_json::to_writer(&mut line, &record)?;
     line.push(b'\n');
     Ok(line)
 }

@@ -119,6 +119,17 @@ impl Locks {
     /// # Errors
     /// `lock_busy`, `interrupted`, or what the system says.
     pub fn store(&mut self, request: &LockRequest<'_>) -> Result<StoreGuard<'_>> {
+        if let Some(path) = self.shared_by_parent(request) {
+            return Err(Error::new(
+                Code::LockBusy,
+                format!(
+                    "this command runs inside a wagg lock run that holds {}, and needs the store for itself",
+                    path.display()
+                ),
+            )
+            .at(Locus::file(Paths::store_lock()))
+            .hint("run it outside of wagg lock run"));
+        }
         let deadline = Instant::now() + request.wait;
         let lock = self.take(&Paths::store_lock(), Mode::Exclusive, request, deadline)?;
         Ok(StoreGuard {
@@ -157,6 +168,18 @@ impl Locks {
             workers,
             _store: store,
         })
+    }
+
+    /// The Worker's lock that was handed down to this process, if one was. Who holds it shares the
+    /// store's lock until we have ended, so that nobody can have that alone.
+    fn shared_by_parent(&self, request: &LockRequest<'_>) -> Option<PathBuf> {
+        let inherited = request.inherited?;
+        let workers = self.wagg.dir("workers").ok()?;
+        let entries = workers.entries().ok()?;
+        entries
+            .into_iter()
+            .map(|entry| workers.path_of(&entry.name))
+            .find(|path| hold_inherited(&self.root, path, inherited))
     }
 
     fn take(

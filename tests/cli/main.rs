@@ -2,22 +2,27 @@
 #![allow(
     missing_docs,
     clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::type_complexity,
     clippy::unwrap_used,
     reason = "what a test writes is no store of anybody's, and a test that can not go on panics"
 )]
 
 mod cases;
+mod changes;
 mod corpus;
 mod demo;
 mod docs;
 mod errors;
 mod layers;
+mod migrate;
 mod migrate_status;
 mod orphans;
 mod output;
 mod reading;
 mod readme;
 mod repair;
+mod segment;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
 mod verify;

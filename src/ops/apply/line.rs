@@ -8,16 +8,26 @@ use crate::diag::{Code, Error, Result};
 use crate::layout::SegmentId;
 use crate::ops::change::{Change, Expect, Flags, Member};
 use crate::ops::run::reserve::Reserve;
+use crate::ops::run::stop::Stop;
 use crate::ops::segment::{Activate, Append, Compact, Create, Fork};
+use crate::ops::worker;
+use crate::ops::worker::children::Reclaim;
+use crate::ops::worker::create::GivenRequest;
+use crate::ops::worker::peer::{Named, PeerChange, Wish};
 
 /// The commands that a line may name.
 pub const COMMANDS: &[&str] = &[
     "run reserve",
+    "run stop",
     "segment activate",
     "segment append",
     "segment compact",
     "segment create",
     "segment fork",
+    "worker create",
+    "worker peer add",
+    "worker peer remove",
+    "worker reclaim",
 ];
 
 /// What any line may say beside its command's own arguments.
@@ -99,6 +109,11 @@ fn member<'a>(mut object: Map<String, Value>, flags: &Flags<'a>) -> Result<Membe
         "segment compact" => Box::new(typed::<Compact>(object)?),
         "segment create" => Box::new(typed::<Create>(object)?),
         "segment fork" => Box::new(typed::<Fork>(object)?),
+        "run stop" => Box::new(typed::<Stop>(object)?),
+        "worker create" => Box::new(create(object)?),
+        "worker reclaim" => Box::new(typed::<Reclaim>(object)?),
+        "worker peer add" => Box::new(peer(Wish::Add, object)?),
+        "worker peer remove" => Box::new(peer(Wish::Remove, object)?),
         "" => return Err(wrong("the line names no command")),
         other => {
             return Err(
@@ -120,6 +135,27 @@ fn member<'a>(mut object: Map<String, Value>, flags: &Flags<'a>) -> Result<Membe
         ..flags.clone()
     };
     Ok(Member { change, flags })
+}
+
+fn peer(wish: Wish, object: Map<String, Value>) -> Result<PeerChange> {
+    let named: Named = typed(object)?;
+    Ok(PeerChange { wish, named })
+}
+
+/// A new Worker, whose whole request may stand on the line.
+fn create(mut object: Map<String, Value>) -> Result<worker::create::Create> {
+    let request = object.shift_remove("request");
+    let mut create: worker::create::Create = typed(object)?;
+    if let Some(request) = request {
+        if create.name.is_some() || create.profile.is_some() {
+            return Err(wrong("a request stands alone, without name and profile"));
+        }
+        create.request = Some(GivenRequest {
+            path: "-".into(),
+            bytes: request.to_string().into_bytes(),
+        });
+    }
+    Ok(create)
 }
 
 fn typed<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T> {

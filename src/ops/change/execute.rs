@@ -283,7 +283,7 @@ fn run_round(guard: &dyn Guard, items: &mut [Item<'_>], round: usize, batch: Opt
         }
     }
     put_in_place(items, round, begun, &all);
-    append_all(guard, items, round);
+    append_all(guard, items, round, batch);
     remove_all(items, round, &all);
     set_aside(guard, items, round, &all);
     sync_parents(items, round, &all, batch);
@@ -437,8 +437,9 @@ fn place_over(
     }
 }
 
-/// Adds records; several operations may add to one file, which is then synced once.
-fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
+/// Adds records; several operations may add to one file, which is then synced once, or with all
+/// else of the round.
+fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize, batch: Option<&SyncFs<'_>>) {
     let mut files: Vec<PathBuf> = Vec::new();
     for item in items.iter() {
         if let Some(Effect::Append { path, .. }) = item.act(round).map(|act| &act.effect)
@@ -456,7 +457,7 @@ fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
             .filter(same)
             .filter_map(|item| item.act(round))
             .collect();
-        if let Err(e) = append_one(guard, &file, first, &acts) {
+        if let Err(e) = append_one(guard, &file, first, &acts, batch) {
             for item in items.iter_mut().filter(same) {
                 item.fail(again(&e));
             }
@@ -464,7 +465,13 @@ fn append_all(guard: &dyn Guard, items: &mut [Item<'_>], round: usize) {
     }
 }
 
-fn append_one(guard: &dyn Guard, path: &Path, operation: OperationId, acts: &[&Act]) -> Result<()> {
+fn append_one(
+    guard: &dyn Guard,
+    path: &Path,
+    operation: OperationId,
+    acts: &[&Act],
+    batch: Option<&SyncFs<'_>>,
+) -> Result<()> {
     let (parent, name) = split(path)?;
     let dir = guard.write_at(&parent)?;
     let mut appender = Appender::open(&dir, &name, |tail| {
@@ -491,7 +498,13 @@ fn append_one(guard: &dyn Guard, path: &Path, operation: OperationId, acts: &[&A
     for part in acts.iter().filter_map(|act| act.content.first()) {
         appender.write(part)?;
     }
-    appender.commit().map(|_| ())
+    match batch {
+        Some(batch) => {
+            appender.left_to(batch);
+            Ok(())
+        }
+        None => appender.commit().map(|_| ()),
+    }
 }
 
 fn remove_all(items: &mut [Item<'_>], round: usize, places: &[Option<Places<'_>>]) {
@@ -555,7 +568,8 @@ fn sync_parents(
         })
     };
     if let Some(batch) = batch {
-        if items.iter().any(renames)
+        // What was appended in this round waits for this sync too.
+        if items.iter().any(|item| item.act(round).is_some())
             && let Err(e) = batch.sync()
         {
             share(items, round, &e);

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::effect::{Act, Effect, State, digest_of, open, parent_of};
+use super::effect::{Act, Effect, State};
+use super::standing::{digest_of, open, parent_of};
 use super::{hex, split};
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::OperationId;

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use super::effect::{Act, Effect, State, document_digest};
+use super::effect::{Act, Effect, State};
 use super::execute::{Ended, Item, execute, is_missing};
+use super::standing::document_digest;
 use super::{Follow, Scope, aside, ending, receipt, split};
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{OperationId, Paths};

@@ -7,8 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::effect::{Act, Effect, digest_of, parent_of};
+use super::effect::{Act, Effect};
 use super::fence;
+use super::standing::{digest_of, parent_of};
 use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{Generation, OperationId, Paths, WorkerId, file};
 use crate::record::Source;

@@ -590,7 +590,9 @@ impl<'p> Pipe<'_, 'p> {
                 None => Ok(()),
             };
             let Err(e) = described else {
-                noted.push(one.moved.clone());
+                if one.moving.collides.is_none() {
+                    noted.push(one.moved.clone());
+                }
                 self.described.push(one);
                 continue;
             };

@@ -158,6 +158,7 @@ impl Pair<'_> {
         let target = self.open_target()?;
         let path = self.path();
         let mut against = Against {
+            path: &path,
             file: &target,
             buf: Vec::new(),
             differs_at: None,
@@ -169,12 +170,11 @@ impl Pair<'_> {
             self.whose,
             tools,
             &mut against,
-            &path,
             progress,
             notes,
         )?;
         if let Some(e) = &against.failed {
-            return Err(self.unreadable(path, e));
+            return Err(self.unreadable(path.clone(), e));
         }
         let len = stat_of(&target)
             .map_err(|e| self.unreadable(self.path(), &e))?
@@ -251,6 +251,7 @@ fn common(a: &[u8], b: &[u8]) -> usize {
 
 /// Takes the bytes of a source and holds them against a file.
 struct Against<'a> {
+    path: &'a Path,
     file: &'a File,
     buf: Vec<u8>,
     differs_at: Option<u64>,
@@ -274,9 +275,13 @@ impl Sink for Against<'_> {
         }
         Ok(())
     }
+
+    fn path(&self) -> &Path {
+        self.path
+    }
 }
 
-/// Whether two files of a document's size hold the same bytes, by their paths' words.
+/// Where two documents begin to differ.
 pub(super) fn first_difference(a: &[u8], b: &[u8]) -> u64 {
     common(a, b) as u64
 }

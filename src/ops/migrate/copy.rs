@@ -168,6 +168,9 @@ pub(super) fn list(source: &Dir, whose: &Whose<'_>) -> Result<Vec<SourceFile>, S
 pub(super) trait Sink {
     /// The next bytes, and where they stand.
     fn take(&mut self, bytes: &[u8], at: u64) -> io::Result<()>;
+
+    /// Where they go, for messages.
+    fn path(&self) -> &Path;
 }
 
 /// Takes nothing: the source is only checked.
@@ -176,6 +179,10 @@ pub(super) struct Nowhere;
 impl Sink for Nowhere {
     fn take(&mut self, _: &[u8], _: u64) -> io::Result<()> {
         Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("")
     }
 }
 
@@ -232,17 +239,12 @@ pub(super) struct Passed {
 /// # Errors
 /// `Left` for a bad record, a source that can not be read or that changed; `All` if the sink can
 /// take no more or a person asked to stop.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "each is another thing; a struct for one call would only rename them"
-)]
 pub(super) fn pass(
     source: &Dir,
     file: &SourceFile,
     whose: &Whose<'_>,
     tools: &mut Scanner,
     sink: &mut dyn Sink,
-    target: &Path,
     progress: &dyn Progress,
     notes: &mut Vec<Finding>,
 ) -> Result<Passed, Stop> {
@@ -302,7 +304,7 @@ pub(super) fn pass(
         return Err(interrupted().into());
     }
     if let Some(e) = state.failed {
-        return Err(failed("write", target, e).into());
+        return Err(failed("write", state.sink.path(), e).into());
     }
     let scanned = scanned.map_err(|e| unreadable(&e))?;
     if let (Some(finding), Format::Segment) = (bad.as_ref(), file.format) {
@@ -417,17 +419,8 @@ pub(super) fn pass_all(
         let mut time = 0;
         let passed = match out {
             None => {
-                let target = Path::new("");
-                pass(
-                    source,
-                    file,
-                    whose,
-                    tools,
-                    &mut Nowhere,
-                    target,
-                    progress,
-                    &mut notes,
-                )?
+                let sink = &mut Nowhere;
+                pass(source, file, whose, tools, sink, progress, &mut notes)?
             }
             Some(dir) => {
                 let path = dir.path_of(&file.name);
@@ -435,9 +428,7 @@ pub(super) fn pass_all(
                 let mut copy = Copy {
                     out: dir.create(&file.name).map_err(|e| fail("make", e))?,
                 };
-                let passed = pass(
-                    source, file, whose, tools, &mut copy, &path, progress, &mut notes,
-                )?;
+                let passed = pass(source, file, whose, tools, &mut copy, progress, &mut notes)?;
                 let stat = stat_of(copy.out.file()).map_err(|e| fail("look at", e))?;
                 time = time_of(&stat);
                 passed
@@ -494,5 +485,9 @@ struct Copy {
 impl Sink for Copy {
     fn take(&mut self, bytes: &[u8], _: u64) -> io::Result<()> {
         self.out.put(bytes)
+    }
+
+    fn path(&self) -> &Path {
+        self.out.path()
     }
 }

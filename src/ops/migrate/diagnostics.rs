@@ -23,10 +23,15 @@ pub(super) fn diagnostics(
         worker.is_some_and(|id| catalog.standing(id) != Standing::Unknown)
     };
     let mut all = Vec::new();
+    // Workers whose legacy metadata does not read: any of the Sessions may be theirs.
+    let mut silent: Vec<String> = Vec::new();
     let mut referenced: BTreeSet<SessionId> = BTreeSet::new();
     for source in ownership.sources() {
         if known(source.worker) {
             referenced.extend(source.session());
+            if matches!(source.says, Says::Trouble(_)) {
+                silent.push(source.folder.to_string_lossy().into_owned());
+            }
         } else if source.says != Says::Nothing {
             all.push(one(
                 "orphan_worker_metadata",
@@ -54,13 +59,13 @@ pub(super) fn diagnostics(
             .map(|stray| stray.name.as_bytes().to_vec()),
     );
     orphans.sort_unstable();
+    let message = no_reference(silent);
     for name in orphans {
         all.push(one(
             "orphan_session",
             sources.sessions_path(),
             OsStr::from_bytes(&name),
-            "legacy Session has no catalog-backed Worker reference and was left in place"
-                .to_owned(),
+            message.clone(),
         ));
     }
     for (session, claimants) in ownership.shared() {
@@ -85,6 +90,27 @@ pub(super) fn diagnostics(
     }
     all
 }
+
+/// What is said of a Session that nobody points at, as far as that can be told.
+fn no_reference(mut silent: Vec<String>) -> String {
+    if silent.is_empty() {
+        return "legacy Session has no catalog-backed Worker reference and was left in place"
+            .to_owned();
+    }
+    let more = if silent.len() > NAMED {
+        " and others"
+    } else {
+        ""
+    };
+    silent.truncate(NAMED);
+    format!(
+        "legacy Session has no catalog-backed Worker reference that can be read and was left in place; what {}{more} points at can not be told",
+        silent.join(", ")
+    )
+}
+
+/// How many sources a message names before it only says that there are more.
+const NAMED: usize = 10;
 
 fn one(kind: &str, root: &Path, name: &OsStr, message: String) -> MigrationDiagnostic {
     MigrationDiagnostic {

@@ -151,6 +151,16 @@ impl Known {
     /// Reads what is there. What can not be read is as good as not there: bytes are compared then.
     #[must_use]
     pub fn read(root: &Dir) -> Self {
+        Self::read_back(root, usize::MAX)
+    }
+
+    /// The same of the newest run alone: what it left, and how it ended.
+    #[must_use]
+    pub fn newest(root: &Dir) -> Self {
+        Self::read_back(root, 1)
+    }
+
+    fn read_back(root: &Dir, files: usize) -> Self {
         let mut known = Self::default();
         let Ok(dir) = root.dir_at([file::WAGG, file::MIGRATIONS]) else {
             return known;
@@ -163,6 +173,7 @@ impl Known {
         let mut seen = BTreeSet::new();
         // From the newest to the oldest: what is known already is newer.
         while let Some(operation) = next.take()
+            && seen.len() < files
             && seen.insert(operation)
         {
             next = known.read_one(&dir, operation).unwrap_or_default();

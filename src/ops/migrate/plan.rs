@@ -110,6 +110,15 @@ impl Plan {
             .map(|item| item.id)
     }
 
+    /// Those of them whose folder is from then on what a run of ours made of it. Where the metadata
+    /// collides, it is somebody else's too.
+    pub fn becoming_ours(&self) -> impl Iterator<Item = WorkerId> + '_ {
+        let moving = self.items.iter();
+        moving
+            .filter(|item| matches!(&item.step, Step::Move(m) if m.collides.is_none()))
+            .map(|item| item.id)
+    }
+
     /// All that is left, and why.
     pub fn left(&self) -> impl Iterator<Item = &Finding> {
         let of_items = self.items.iter().filter_map(|item| match &item.step {

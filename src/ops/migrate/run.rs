@@ -501,7 +501,7 @@ impl Work<'_> {
     /// Writes what must be there before the first Worker is touched: our own notes, and the
     /// manifest with what is known already.
     fn begin(&self, id: OperationId, manifest: &mut Manifest) -> Result<Notes> {
-        let moving: Vec<_> = self.plan.moving().collect();
+        let moving: Vec<_> = self.plan.becoming_ours().collect();
         let roots = &self.run.options.roots;
         let file = Notes::begin(
             self.run.guard,
@@ -516,7 +516,7 @@ impl Work<'_> {
         )?;
         make_found_durable(self.run.guard, self.plan, manifest)?;
         settle_states(self.plan, manifest);
-        let complete = moving.is_empty() && self.plan.is_complete();
+        let complete = self.plan.moving().next().is_none() && self.plan.is_complete();
         manifest.conclude(complete, &self.plan.diagnostics);
         write_manifest(self.run.guard, manifest, self.names)?;
         Ok(file)

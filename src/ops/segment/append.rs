@@ -305,3 +305,76 @@ fn inherited(line: &[u8], path: &Path) -> Result<u64> {
     })?;
     Ok(facts.forked.or(facts.compacted).map_or(0, |o| o.turn))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::change::crash_tests::{flags, stores};
+    use crate::ops::change::run;
+
+    /// An append whose plan saw less of the file than there is by now.
+    struct Stale(Append, u64);
+
+    impl Change for Stale {
+        fn command(&self) -> &'static str {
+            self.0.command()
+        }
+        fn arguments(&self) -> Value {
+            self.0.arguments()
+        }
+        fn scope(&self, store: &Store) -> Result<Scope> {
+            self.0.scope(store)
+        }
+        fn plan(&self, view: &View<'_>, scope: Scope) -> Result<Planned> {
+            let mut planned = self.0.plan(view, scope)?;
+            if let Planned::Do(plan) = &mut planned {
+                let path = plan.acts[0].effect.path().to_owned();
+                plan.acts = vec![Act::append(path, self.1, self.0.records.bytes.clone())];
+            }
+            Ok(planned)
+        }
+    }
+
+    /// A Runtime knows no lock of ours: what it added since the plan was made is not built upon.
+    #[test]
+    fn a_segment_that_grew_since_is_left_alone() {
+        let temp = tempfile::tempdir().unwrap();
+        stores::seven(temp.path());
+        stores::session(temp.path(), 7, 1, &[(0x11, 1)]);
+        let path = temp.path().join(format!(
+            "workers/7/session/segments/{}.jsonl",
+            stores::id(0x11)
+        ));
+        let before = std::fs::read(&path).unwrap();
+        let append = || Append {
+            segment: stores::id(0x11),
+            records: Input::new("-", "{\"kind\":\"paused_turn_abandoned\",\"ts\":1}\n"),
+        };
+        let store = Store::open(temp.path()).unwrap();
+        let stale = Stale(append(), before.len() as u64 - 9);
+        let e = run(&store, &flags(None), &stale).unwrap_err();
+        assert_eq!(e.code, Code::SourceChanged, "{e:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        run(&store, &flags(None), &append()).unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(&before));
+    }
+
+    #[test]
+    fn the_session_is_told_from_a_head_that_a_runtime_wrote() {
+        let id = stores::id(1);
+        let head = format!("{{\"kind\":\"segment_start\",\"ts\":17,\"session_id\":\"{id}\",\"x\"");
+        assert_eq!(
+            session_in_head(head.as_bytes()).map(|s| s.to_string()),
+            Some(id.clone())
+        );
+        for other in [
+            &head[..40],
+            &head.replace("17", "-1"),
+            &head.replace(&id, &id.to_uppercase().replace('-', "_")),
+            &head.replace("segment_start", "invoke"),
+            "",
+        ] {
+            assert_eq!(session_in_head(other.as_bytes()), None, "{other}");
+        }
+    }
+}

@@ -116,10 +116,6 @@ impl Change for Compact {
             lineage: Lineage::Compacted(from_turn),
         })?;
         pairs(&segment, &from)?;
-        let mut acts = vec![segment.act(view, worker)?];
-        if self.activate {
-            acts.push(pointer(view, worker, home.session, segment.id)?);
-        }
         let mut answer = Answer::of(worker, segment.id.to_string());
         segment.answer(&mut answer, home.session, self.activate);
         answer.field("compacted_from", origin(from_turn));
@@ -132,6 +128,11 @@ impl Change for Compact {
         answer.field("budget_tokens", self.budget_tokens);
         answer.field("estimate", cut.estimate);
         answer.warn(source.warning());
+        let id = segment.id;
+        let mut acts = vec![segment.act(view, worker)?];
+        if self.activate {
+            acts.push(pointer(view, worker, home.session, id)?);
+        }
         Ok(Planned::Do(Plan {
             worker: Some(worker),
             generation: home.generation,
@@ -144,7 +145,7 @@ impl Change for Compact {
                 "budget_tokens": self.budget_tokens,
                 "activate": self.activate,
             }),
-            minted: json!({ "segment_id": segment.id }),
+            minted: json!({ "segment_id": id }),
             acts,
             commit: 0,
             answer,

@@ -13,7 +13,7 @@ use crate::diag::{Code, Error, Locus, Result};
 use crate::layout::{Generation, Paths, SegmentId, SessionId, WorkerId, file};
 use crate::ops::change::{Answer, Change, Plan, Planned, Scope, View};
 use crate::ops::read::{not_a, open_error};
-use crate::ops::resolve::Resolver;
+use crate::ops::resolve::{Identity, Resolver};
 use crate::record::document::Active;
 use crate::record::write::{self, Lineage, NewStart};
 use crate::store::{Document, EntryKind, Folder, Store, WorkerState};
@@ -87,25 +87,26 @@ impl Change for Create {
             history: &history,
             lineage: Lineage::Root,
         })?;
+        let mut answer = Answer::of(worker, segment.id.to_string());
+        segment.answer(&mut answer, session, self.activate);
+        let id = segment.id;
         let (act, generation) = match place {
             Place::New(_) => {
                 let (_, document) = view.worker(worker)?;
-                let act = session_folder(worker, session, &segment)?;
+                let act = session_folder(worker, session, segment)?;
                 (act, Generation::new(document.run_generation))
             }
             Place::There(home) => (segment.act(view, worker)?, home.generation),
         };
         let mut acts = vec![act];
         if self.activate {
-            acts.push(pointer(view, worker, session, segment.id)?);
+            acts.push(pointer(view, worker, session, id)?);
         }
-        let mut answer = Answer::of(worker, segment.id.to_string());
-        segment.answer(&mut answer, session, self.activate);
         Ok(Planned::Do(Plan {
             worker: Some(worker),
             generation,
             args: json!({ "worker_id": worker, "activate": self.activate }),
-            minted: json!({ "session_id": session, "segment_id": segment.id }),
+            minted: json!({ "session_id": session, "segment_id": id }),
             acts,
             commit: 0,
             answer,
@@ -169,7 +170,35 @@ impl Create {
             .and_then(|m| m.active)
             .as_ref()
             .and_then(Active::session);
-        Ok(reserved.unwrap_or_else(SessionId::mint))
+        match reserved {
+            Some(session) => not_shared(view, worker, session),
+            None => Ok(SessionId::mint()),
+        }
+    }
+}
+
+/// Refuses a reserved id that another Worker of the store claims too: who owns it is a person's
+/// to say.
+fn not_shared(view: &View<'_>, worker: WorkerId, session: SessionId) -> Result<SessionId> {
+    let shared = |by: String| {
+        Error::new(
+            Code::SessionShared,
+            format!("metadata.json of Worker {worker} reserves the Session {session}, which {by}"),
+        )
+        .at(Locus::file(Paths::metadata(worker)))
+        .hint("wagg orphans")
+    };
+    match Resolver::new(view.store()).resolve(&session.to_string()) {
+        Ok(Identity::Session { worker: owner, .. }) if owner.id == worker => Ok(session),
+        Ok(other) => Err(shared(match other.worker() {
+            Some(owner) => format!("is Worker {}'s", owner.id),
+            None => "is something else".to_owned(),
+        })),
+        Err(e) if e.code == Code::NotFound => Ok(session),
+        Err(e) if e.code == Code::AmbiguousReference => {
+            Err(shared("more than one Worker claims".to_owned()).caused_by(e.message))
+        }
+        Err(e) => Err(e),
     }
 }
 

@@ -67,10 +67,6 @@ impl Change for Fork {
             history: &history,
             lineage: Lineage::Forked(from_turn),
         })?;
-        let mut acts = vec![segment.act(view, worker)?];
-        if self.activate {
-            acts.push(pointer(view, worker, home.session, segment.id)?);
-        }
         let mut answer = Answer::of(worker, segment.id.to_string());
         segment.answer(&mut answer, home.session, self.activate);
         answer.field("forked_from", origin(from_turn));
@@ -78,6 +74,11 @@ impl Change for Fork {
         answer.warn(source.warning());
         // The state is kept as it is at the split; whether it can be gone on with is said.
         answer.warn(segment.apart()?.map(|remark| remark.message));
+        let id = segment.id;
+        let mut acts = vec![segment.act(view, worker)?];
+        if self.activate {
+            acts.push(pointer(view, worker, home.session, id)?);
+        }
         Ok(Planned::Do(Plan {
             worker: Some(worker),
             generation: home.generation,
@@ -87,7 +88,7 @@ impl Change for Fork {
                 "at_turn": replay.turn,
                 "activate": self.activate,
             }),
-            minted: json!({ "segment_id": segment.id }),
+            minted: json!({ "segment_id": id }),
             acts,
             commit: 0,
             answer,

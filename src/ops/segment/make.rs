@@ -166,13 +166,13 @@ impl NewSegment {
     }
 
     /// The act by which it appears in a Session that exists.
-    pub fn act(&self, view: &View<'_>, worker: WorkerId) -> Result<Act> {
+    pub fn act(self, view: &View<'_>, worker: WorkerId) -> Result<Act> {
         let segments = Paths::segments(worker);
         if view.exists(&segments)? {
-            Act::file(Paths::segment(worker, self.id), self.bytes.clone())
+            Act::file(Paths::segment(worker, self.id), self.bytes)
         } else {
             let name = PathBuf::from(Paths::segment_name(self.id));
-            Act::folder(segments, &[], vec![(name, self.bytes.clone())])
+            Act::folder(segments, &[], vec![(name, self.bytes)])
         }
     }
 
@@ -281,7 +281,7 @@ fn point(map: &mut serde_json::Map<String, Value>, session: SessionId, segment: 
 pub(super) fn session_folder(
     worker: WorkerId,
     session: SessionId,
-    segment: &NewSegment,
+    segment: NewSegment,
 ) -> Result<Act> {
     let mut map = serde_json::Map::new();
     map.insert(
@@ -293,7 +293,7 @@ pub(super) fn session_folder(
     let name = PathBuf::from(file::SEGMENTS).join(Paths::segment_name(segment.id));
     // The Segment first: its id is like no other, so it tells whether this folder is the one.
     let files = vec![
-        (name, segment.bytes.clone()),
+        (name, segment.bytes),
         (PathBuf::from(file::SESSION), document),
     ];
     let act = Act::folder(Paths::session_dir(worker), &[file::SEGMENTS], files)?;

@@ -10,6 +10,7 @@ use rustix::fs::OFlags;
 
 use super::change::{OutFile, WriteDir};
 use super::failure::{failed, unknown};
+use super::staged::SyncFs;
 use crate::diag::{Code, Error, Result};
 
 /// How much is read at once when the last newline is looked for.
@@ -229,6 +230,12 @@ impl Appender {
     /// Leaves what was written as it is, without a sync: it may be lost, and that is all right.
     pub(in crate::store) fn leave(mut self) {
         self.committed += std::mem::take(&mut self.written);
+    }
+
+    /// Leaves what was written to one sync of the file system, which the caller makes before
+    /// anybody is told.
+    pub fn left_to(self, _batch: &SyncFs<'_>) {
+        self.leave();
     }
 
     /// Takes back what was written and not committed.

@@ -149,12 +149,19 @@ impl<'d, 'g> StagedDir<'d, 'g> {
         {
             return Err(exists(&path));
         }
-        for entry in there {
-            old.remove_dir(&entry.name).map_err(taken)?;
+        let put = || -> io::Result<()> {
+            for entry in &there {
+                old.remove_dir(&entry.name)?;
+            }
+            self.parent.rename(&self.temp, target, name)
+        };
+        if let Err(e) = put() {
+            // As it was: whoever looks in between sees a Session without Segments in both.
+            for entry in &there {
+                let _ = old.ensure_dir(&entry.name);
+            }
+            return Err(taken(e));
         }
-        self.parent
-            .rename(&self.temp, target, name)
-            .map_err(taken)?;
         self.placed = true;
         Ok(())
     }

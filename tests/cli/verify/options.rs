@@ -64,6 +64,13 @@ fn a_digest_is_that_of_the_committed_bytes() {
     let out = kit.verify(&["--digest", "--format", "json"]).status(0);
     let document = out.json();
     schema::check("verify", &document);
+    let shown = kit.verify(&["--digest", "--format", "table"]).status(0);
+    let piped = kit.verify(&["--digest"]).status(0);
+    assert_eq!(piped.stdout(), kit.verify(&[]).status(0).stdout());
+    assert!(
+        piped.stderr.contains("digests stand in --format json"),
+        "{piped}"
+    );
     let digests = document["summary"]["digests"].as_array().unwrap();
     let committed = [
         (SEGMENT, long.bytes()),
@@ -80,6 +87,8 @@ fn a_digest_is_that_of_the_committed_bytes() {
         assert_eq!(digest["segment_id"], id(*segment), "{digest}");
         assert_eq!(digest["bytes"], bytes.len(), "{digest}");
         assert_eq!(digest["sha256"], sum, "{digest}");
+        let line = format!("{sum}  {}\n", kit.name(kit.worker.segment_path(*segment)));
+        assert!(shown.stdout().contains(&line), "{shown}");
     }
 }
 

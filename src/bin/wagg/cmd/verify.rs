@@ -12,7 +12,7 @@ use wagg::ops::verify::{self, Options, Report, Summary};
 use wagg::record::Limits;
 
 use super::store;
-use crate::ui::{Cell, Column, ListFlags, Row, Ui, text};
+use crate::ui::{Cell, Column, Format, ListFlags, Row, Ui, sanitize, text};
 
 /// Check a store against every rule of its format
 ///
@@ -146,8 +146,27 @@ pub const SCHEMA: &str = "wagg.verify/1";
 /// it is one of a store, and not of single files.
 fn show(report: &Report, list: &ListFlags, store: bool, ui: &Ui) -> Result<()> {
     super::findings::show(SCHEMA, &report.findings, list, &Shown::of(report), ui)?;
+    digests(report, list, ui)?;
     tell(report, store, ui);
     Ok(())
+}
+
+/// Digests for a person, as `sha256sum` writes them. The columns of a pipe are those of findings.
+fn digests(report: &Report, list: &ListFlags, ui: &Ui) -> Result<()> {
+    if report.digests.is_empty() || ui.is_data() || list.ids || list.null {
+        return Ok(());
+    }
+    if ui.format() != Format::Table {
+        ui.status("digests stand in --format json, ndjson and table");
+        return Ok(());
+    }
+    ui.write(|out| {
+        for digest in &report.digests {
+            let path = sanitize::terminal(&digest.path).into_owned();
+            writeln!(out, "{}  {path}", digest.sha256)?;
+        }
+        Ok(())
+    })
 }
 
 /// The report's summary as JSON shows it.

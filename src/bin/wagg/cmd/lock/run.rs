@@ -1,7 +1,7 @@
 //! `wagg lock run`
 
 use std::ffi::OsString;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,8 @@ use crate::ui::Ui;
 /// command's: 128 and the number if a signal ended it, 127 if it was not found, 126 if it could
 /// not be run.
 ///
-/// A Runtime does not take this lock: it keeps off other wagg commands, no agent.
+/// A Runtime does not take this lock: it keeps off other wagg commands, no agent. What changes the
+/// catalog, such as wagg worker create, can not run inside.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "Examples:\n  wagg lock run 7 -- sh -c 'wagg segment fork 7/active --activate && ./check.sh'\n  wagg lock run 7 --wait 60 -- rsync -a /srv/agents/workers/7 backup:"
@@ -83,9 +84,6 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     })?;
     let mut command = Command::new(program);
     command.args(rest).env(env::LOCK_FD, numbers);
-    if let Some(arg0) = program.to_str() {
-        command.arg0(arg0);
-    }
     let started = command.spawn();
     // The command has its own handles now.
     drop(handles);

@@ -2,6 +2,7 @@
 
 use wagg::diag::{Exit, Result};
 use wagg::layout::Paths;
+use wagg::ops::migrate::LeftWorker;
 use wagg::ops::migrate_status::{Status, WorkerStatus, status};
 use wagg::record::document::MigrationDiagnostic;
 
@@ -39,6 +40,10 @@ fn show(status: &Status, list: &ListFlags, ui: &Ui) -> Result<()> {
                 .field("workers", Cell::new(states(status)));
             if !status.workers.is_empty() {
                 block.heading("Workers").rows(&status.workers);
+            }
+            if !s.folders.is_empty() {
+                let folders = s.folders.iter().map(Folder);
+                block.heading("Folders of no Worker").rows(folders);
             }
             if !s.diagnostics.is_empty() {
                 let left = s.diagnostics.iter().map(Left);
@@ -100,6 +105,9 @@ impl Row for WorkerStatus {
         Column::text("state"),
         Column::new("session"),
         Column::new("in_place"),
+        Column::new("reason"),
+        Column::text("place"),
+        Column::text("message"),
     ];
 
     fn cells(&self) -> Vec<Cell> {
@@ -122,11 +130,50 @@ impl Row for WorkerStatus {
             },
             Cell::maybe(self.session_id.or(self.session_in_place)),
             in_place,
+            Cell::maybe(self.why.as_ref().map(|why| &why.code)),
+            Cell::maybe(self.why.as_ref().map(place)),
+            Cell::maybe(self.why.as_ref().map(|why| &why.message)),
         ]
     }
 
     fn id(&self) -> String {
         self.worker_id.clone()
+    }
+}
+
+/// Where a reason is.
+fn place(why: &LeftWorker) -> String {
+    match (why.line, why.byte) {
+        (Some(line), Some(byte)) => format!("{}:{line}:{byte}", why.path),
+        (Some(line), None) => format!("{}:{line}", why.path),
+        _ => why.path.clone(),
+    }
+}
+
+/// A folder whose Worker nobody can tell.
+#[derive(serde::Serialize)]
+#[serde(transparent)]
+struct Folder<'a>(&'a LeftWorker);
+
+impl Row for Folder<'_> {
+    const NOUN: &'static str = "folders";
+    const TYPE: &'static str = "folder";
+    const COLUMNS: &'static [Column] = &[
+        Column::new("reason"),
+        Column::text("place"),
+        Column::text("message"),
+    ];
+
+    fn cells(&self) -> Vec<Cell> {
+        vec![
+            Cell::new(&self.0.code),
+            Cell::new(place(self.0)),
+            Cell::new(&self.0.message),
+        ]
+    }
+
+    fn id(&self) -> String {
+        self.0.path.clone()
     }
 }
 

@@ -33,7 +33,9 @@ pub enum Root {
 }
 
 impl Root {
-    fn open(path: &Path) -> Self {
+    /// Opens what stands there. A link that a person named is followed.
+    #[must_use]
+    pub fn open(path: &Path) -> Self {
         match Dir::open_root(path) {
             Ok(dir) => Self::Open(dir),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Self::Absent,

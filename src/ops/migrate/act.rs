@@ -28,9 +28,10 @@ use sha2::{Digest, Sha256};
 
 use super::copy::{Stop, Whose, interrupted, pass_all};
 use super::each::{each, under};
-use super::facts::{CopiedFile, Moved, Notes, time_of};
+use super::facts::{CopiedFile, Glance, Moved, Notes, time_of};
 use super::manifest::{Manifest, State};
 use super::plan::{Item, Move, Plan, SessionMove, Step};
+use super::report::Brief;
 use super::{Options, Sources};
 use crate::diag::{Code, Error, Finding, Locus, Progress, Result, Subject};
 use crate::layout::{Paths, SessionId, WorkerId, WorkerName, file};
@@ -38,7 +39,7 @@ use crate::ops::change::hex;
 use crate::record::{Limits, Scanner};
 use crate::store::fs::{
     KeptDir, KeptFile, StagedDir, SyncFs, Synced, TempFile, ensure_dirs, failed, make_durable,
-    replace_via, sync_dir,
+    replace_via, stat_of, sync_dir,
 };
 use crate::store::{Dir, Guard, StoreGuard, WriteDir, read_bytes};
 
@@ -105,7 +106,7 @@ impl Names {
 #[derive(Default)]
 pub(super) struct Carried {
     /// Those that were moved.
-    pub moved: BTreeMap<WorkerId, Moved>,
+    pub moved: BTreeMap<WorkerId, Brief>,
     /// Those that were left, found only when their source was read.
     pub left: BTreeMap<WorkerId, Finding>,
     /// Remarks.
@@ -283,18 +284,21 @@ impl Act<'_> {
         self.progress.message(&format!("Worker {}", item.id));
         let dir = self.folder(item.id)?;
         let (metadata, source_time) = self.legacy(item, moving)?;
+        let mut glance = Glance::default();
         let mut moved = Moved {
             worker_id: item.id,
             session_id: item.session,
+            segment_id: moving.segment,
             pending: matches!(item.state, Some(State::Pending(_))),
             metadata: None,
             files: Vec::new(),
+            glance: None,
         };
         let mut notes = Vec::new();
         let staged = match &moving.session {
             Some(session) => {
                 let mut staged = StagedDir::begin(&dir, self.names.staging.as_str())?;
-                moved.files = self.fill(item, session, &staged, tools, &mut notes)?;
+                moved.files = self.fill(item, session, &staged, tools, &mut glance, &mut notes)?;
                 if !shared_sync {
                     staged.sync_each()?;
                 }
@@ -327,6 +331,15 @@ impl Act<'_> {
         } else {
             None
         };
+        // Only what was made here as a whole is known again at a glance.
+        if moving.metadata && (moving.session.is_some() || item.session.is_none() || moved.pending)
+        {
+            let worker = dir.stat(file::WORKER);
+            let worker = worker.map_err(|e| failed("look at", &dir.path_of(file::WORKER), e))?;
+            glance.worker_bytes = worker.len;
+            glance.worker_time = time_of(&worker);
+            moved.glance = Some(glance);
+        }
         Ok(Underway {
             item,
             moving,
@@ -376,6 +389,7 @@ impl Act<'_> {
         session: &SessionMove,
         staged: &StagedDir<'_, '_>,
         tools: &mut Scanner,
+        glance: &mut Glance,
         notes: &mut Vec<Finding>,
     ) -> Result<Vec<CopiedFile>, Stop> {
         let name = session.id.to_string();
@@ -406,12 +420,17 @@ impl Act<'_> {
         let mut out = dir.create(file::SESSION).map_err(|e| put("make", e))?;
         out.put(session_document(session.id).as_bytes())
             .map_err(|e| put("write", e))?;
+        let written = stat_of(out.file()).map_err(|e| put("look at", e))?;
+        glance.session_time = time_of(&written);
         drop(out);
+        // Looked at before it is listed: a name that comes later changes it.
+        glance.source_time = source.own_stat().map_or(0, |stat| time_of(&stat));
         let segments = dir
             .make_dir(file::SEGMENTS)
             .map_err(|e| Stop::from(failed("make", &dir.path_of(file::SEGMENTS), e)))?;
         let (files, found) = pass_all(&source, &whose, tools, self.progress, Some(&segments))?;
         notes.extend(found);
+        glance.segments_time = segments.own_stat().map_or(0, |stat| time_of(&stat));
         Ok(files)
     }
 }
@@ -586,7 +605,7 @@ impl<'p> Pipe<'_, 'p> {
         let mut rest = batch.into_iter();
         while let Some(mut one) = rest.next() {
             let described = match one.metadata.take() {
-                Some(kept) => self.describe_one(&one, kept, synced),
+                Some(kept) => self.describe_one(&mut one, kept, synced),
                 None => Ok(()),
             };
             let Err(e) = described else {
@@ -606,7 +625,7 @@ impl<'p> Pipe<'_, 'p> {
 
     fn describe_one(
         &self,
-        one: &Underway<'_>,
+        one: &mut Underway<'_>,
         kept: KeptFile,
         synced: Option<&Synced>,
     ) -> Result<()> {
@@ -617,6 +636,10 @@ impl<'p> Pipe<'_, 'p> {
         }
         file.place_new_unsynced()?;
         drop(file);
+        if let Some(glance) = &mut one.moved.glance {
+            // All names are there by now.
+            glance.folder_time = dir.own_stat().map_or(0, |stat| time_of(&stat));
+        }
         if synced.is_none() {
             sync_dir(&dir)?;
         }
@@ -635,7 +658,7 @@ impl<'p> Pipe<'_, 'p> {
             if let Some(finding) = &one.moving.collides {
                 carried.left.insert(one.item.id, (**finding).clone());
             }
-            carried.moved.insert(one.item.id, one.moved);
+            carried.moved.insert(one.item.id, Brief::of(&one.moved));
             self.unwritten += 1;
         }
         if self.unwritten >= self.written.max(FIRST_WRITE) {

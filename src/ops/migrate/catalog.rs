@@ -4,19 +4,19 @@
 //! Whose `worker.json` does not read or does not agree with its folder keeps its place: what points
 //! at it is no orphan, and it is left with its reason.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use super::each::each;
+use super::facts::{Known, Moved};
+use super::{Options, noted};
 use crate::diag::{Code, Finding, Locus, Progress, Result, Subject};
-use crate::layout::{CatalogVersion, Generation, SessionId, WorkerId, file, leftover};
+use crate::layout::{CatalogVersion, Generation, Paths, SessionId, WorkerId, file, leftover};
 use crate::ops::ownership::{Catalog, Party, Standing, Trouble};
 use crate::record::document::{MetadataDocument, SessionDocument, WorkerDocument};
 use crate::store::{
-    Answer, Dir, Document, Entry, EntryKind, RunsFolder, Store, WorkerFolder, probe, read_document,
+    Dir, Document, Entry, EntryKind, RunsFolder, Store, WorkerFolder, probe, read_document,
 };
 
 /// What the pass found.
@@ -28,8 +28,8 @@ pub(super) struct Found {
     pub workers: Vec<WorkerId>,
     /// Folders whose Worker can not be told, with the id of the folder if it has one.
     pub doubtful: Vec<Finding>,
-    /// A run that answers, or can not be asked.
-    pub live: Option<Live>,
+    /// Workers that are as a run of ours noted them.
+    pub as_noted: BTreeSet<WorkerId>,
     /// What killed processes left.
     pub notes: Vec<Finding>,
     /// A person stopped it.
@@ -53,12 +53,12 @@ struct Seen {
     doubtful: Option<Finding>,
     claims: Vec<(SessionId, Party, PathBuf)>,
     in_place: Option<SessionId>,
-    live: Option<Generation>,
+    as_noted: bool,
     notes: Vec<Finding>,
 }
 
-/// Looks at all Workers.
-pub(super) fn look(store: &Store, jobs: NonZeroUsize, progress: &dyn Progress) -> Result<Found> {
+/// The folders of `workers/`, and links that stand where one could be.
+fn folders(store: &Store) -> Result<Vec<(WorkerFolder, EntryKind)>> {
     let mut folders: Vec<(WorkerFolder, EntryKind)> = match store.workers_dir()? {
         None => Vec::new(),
         Some(dir) => dir
@@ -71,12 +71,26 @@ pub(super) fn look(store: &Store, jobs: NonZeroUsize, progress: &dyn Progress) -
             .collect(),
     };
     folders.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(folders)
+}
+
+/// Looks at all Workers. Of one that is as a run of ours noted it nothing is read.
+pub(super) fn look(
+    store: &Store,
+    known: &Known,
+    options: &Options,
+    progress: &dyn Progress,
+) -> Result<Found> {
+    let folders = folders(store)?;
     let seen = each(
-        jobs,
+        options.jobs,
         &folders,
         || store.workers_dir().ok().flatten(),
         |workers, (folder, kind)| match workers {
-            Some(dir) if !progress.interrupted() => Some(one(dir, folder, *kind)),
+            Some(dir) if !progress.interrupted() => {
+                let noted = folder.id.and_then(|id| known.moved.get(&id));
+                Some(one(dir, folder, *kind, noted.filter(|_| !options.deep)))
+            }
             _ => None,
         },
     );
@@ -106,9 +120,7 @@ pub(super) fn look(store: &Store, jobs: NonZeroUsize, progress: &dyn Progress) -
         found.workers.extend(seen.id.filter(|_| seen.known));
         found.doubtful.extend(seen.doubtful);
         found.notes.extend(seen.notes);
-        if let (None, Some(worker), Some(generation)) = (found.live, seen.id, seen.live) {
-            found.live = Some(Live { worker, generation });
-        }
+        found.as_noted.extend(seen.id.filter(|_| seen.as_noted));
     }
     doubles(&mut found, &claimed_by);
     found
@@ -135,7 +147,7 @@ fn doubles(found: &mut Found, claimed_by: &BTreeMap<WorkerId, Vec<PathBuf>>) {
             .flatten()
             .map(|path| path.display().to_string())
             .collect();
-        let path = crate::layout::Paths::worker(*id);
+        let path = Paths::worker(*id);
         let message = format!(
             "{} says that it is Worker {id} too: which of them it is can not be told",
             others.join(", ")
@@ -151,7 +163,7 @@ fn doubles(found: &mut Found, claimed_by: &BTreeMap<WorkerId, Vec<PathBuf>>) {
     });
 }
 
-fn one(workers: &Dir, folder: &WorkerFolder, kind: EntryKind) -> Seen {
+fn one(workers: &Dir, folder: &WorkerFolder, kind: EntryKind, noted: Option<&Moved>) -> Seen {
     let path = Path::new(file::WORKERS).join(&folder.name);
     let mut seen = Seen {
         id: folder.id,
@@ -174,6 +186,12 @@ fn one(workers: &Dir, folder: &WorkerFolder, kind: EntryKind) -> Seen {
             return seen;
         }
     };
+    if let (Some(id), Some(moved)) = (folder.id, noted)
+        && noted::target(&dir, moved)
+    {
+        seen.as_noted(id, moved);
+        return seen;
+    }
     let entries = match dir.entries() {
         Ok(entries) => entries,
         Err(e) => {
@@ -209,13 +227,28 @@ fn one(workers: &Dir, folder: &WorkerFolder, kind: EntryKind) -> Seen {
         seen.claims.push((id, party, document));
         seen.in_place = Some(id);
     }
-    if has(file::RUNS) {
-        live(&dir, folder, &path, &mut seen);
-    }
     seen
 }
 
 impl Seen {
+    /// Takes over what a run of ours noted of a Worker that has not changed since.
+    fn as_noted(&mut self, id: WorkerId, moved: &Moved) {
+        self.as_noted = true;
+        self.known = true;
+        self.standing.push((id, Standing::Known));
+        let Some(session) = moved.session_id else {
+            return;
+        };
+        let party = Party::Worker(id);
+        self.claims
+            .push((session, party.clone(), Paths::metadata(id)));
+        if !moved.pending {
+            self.claims
+                .push((session, party, Paths::session_document(id)));
+            self.in_place = Some(session);
+        }
+    }
+
     /// Notes that who this is can not be told.
     fn doubt(&mut self, trouble: &Trouble, folder: &WorkerFolder, path: &Path, what: &str) {
         let subject = folder.id.map_or_else(Subject::default, Subject::worker);
@@ -343,35 +376,28 @@ pub(super) fn leftover_note(
     ))
 }
 
-/// Whether a run of this Worker answers.
-fn live(dir: &Dir, folder: &WorkerFolder, path: &Path, seen: &mut Seen) {
-    let Ok(runs) = dir.dir(file::RUNS) else {
-        return;
+/// A run that answers, or can not be asked: a writer treats that as live. Only asked for once
+/// there is something to write.
+pub(super) fn live(store: &Store) -> Result<Option<Live>> {
+    let Some(workers) = store.workers_dir()? else {
+        return Ok(None);
     };
-    let Ok(entries) = runs.entries() else { return };
-    let runs = RunsFolder { entries, dir: runs };
-    for generation in runs.generations().into_iter().rev() {
-        let name = OsString::from(generation.to_string());
-        let Ok(run) = runs.dir.dir(&name) else {
-            continue;
-        };
-        match probe(&run) {
-            Ok(Answer::Answers) => {
-                seen.live = Some(generation);
-                return;
-            }
-            Ok(_) => {}
-            // What can not be asked is treated as live by a writer.
-            Err(e) => {
-                seen.live = Some(generation);
-                let place = path.join(file::RUNS).join(&name).join(file::SOCKET);
-                let subject = folder.id.map_or_else(Subject::default, Subject::worker);
-                let message = format!("whether this run answers can not be told: {e}");
-                let locus = Locus::file(place);
-                let note = Finding::new(Code::LiveRun, subject, locus, message);
-                seen.notes.push(note);
-                return;
+    for (folder, _) in folders(store)? {
+        let Some(worker) = folder.id else { continue };
+        let runs = workers
+            .dir(&folder.name)
+            .and_then(|dir| dir.dir(file::RUNS))
+            .and_then(|dir| {
+                let entries = dir.entries()?;
+                Ok(RunsFolder { entries, dir })
+            });
+        let Ok(runs) = runs else { continue };
+        for generation in runs.generations().into_iter().rev() {
+            let run = runs.dir.dir(generation.to_string());
+            if run.is_ok_and(|run| !matches!(probe(&run), Ok(answer) if !answer.is_live())) {
+                return Ok(Some(Live { worker, generation }));
             }
         }
     }
+    Ok(None)
 }

@@ -14,7 +14,7 @@ use std::io::{self, BufRead};
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Code, Error, Finding, Locus, Result};
-use crate::layout::{OperationId, Paths, SessionId, WorkerId, file};
+use crate::layout::{OperationId, Paths, SegmentId, SessionId, WorkerId, file};
 use crate::store::fs::{OutFile, ensure_dirs, failed, replace_via, unknown};
 use crate::store::{Dir, FileStat, Guard, StoreGuard, read_bytes};
 
@@ -42,6 +42,23 @@ pub struct CopiedFile {
     pub time: i64,
 }
 
+/// What else shows at a glance that nothing changed since: times in nanoseconds since 1970.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Glance {
+    /// Of `worker.json`, in bytes.
+    pub worker_bytes: u64,
+    /// Of `worker.json`.
+    pub worker_time: i64,
+    /// Of the Worker's folder: it changes when a name in it does.
+    pub folder_time: i64,
+    /// Of `session.json`.
+    pub session_time: i64,
+    /// Of `segments/`.
+    pub segments_time: i64,
+    /// Of the Session's legacy folder.
+    pub source_time: i64,
+}
+
 /// One Worker that was moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
@@ -49,6 +66,9 @@ pub struct Moved {
     pub worker_id: WorkerId,
     /// Its Session, if it has one.
     pub session_id: Option<SessionId>,
+    /// The Segment that its metadata pointed at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment_id: Option<SegmentId>,
     /// Its Session is reserved and was not written yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pending: bool,
@@ -56,6 +76,9 @@ pub struct Moved {
     pub metadata: Option<CopiedFile>,
     /// The files of its Session, in the order of their names.
     pub files: Vec<CopiedFile>,
+    /// Not there if a part of it was found in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub glance: Option<Glance>,
 }
 
 /// One Worker that was left.

@@ -20,6 +20,7 @@ mod each;
 mod facts;
 mod layout_up;
 mod manifest;
+mod noted;
 mod plan;
 mod report;
 mod run;
@@ -29,7 +30,7 @@ mod target;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-pub use facts::{CopiedFile, Known, LeftWorker, Moved};
+pub use facts::{CopiedFile, Glance, Known, LeftWorker, Moved};
 pub use layout_up::Home;
 pub use report::{Did, Report, RootReport, Summary, Why, WorkerReport};
 pub use run::{Done, migrate};

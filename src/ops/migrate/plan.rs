@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use super::catalog::{self, Found, Live};
+use super::catalog::{self, Found};
 use super::compare::{self, Match, at_byte, differs, first_difference};
 use super::copy::{Stop, Whose, interrupted, pass_all};
 use super::diagnostics::{diagnostics, names_of};
@@ -13,7 +13,7 @@ use super::each::each;
 use super::facts::{Known, LeftWorker};
 use super::manifest::{Manifest, State};
 use super::target::{self, Metadata, SessionPlace};
-use super::{Options, Sources};
+use super::{Options, Sources, noted};
 use crate::diag::{Code, Finding, Locus, Progress, Result, Severity, Subject};
 use crate::layout::{Paths, SegmentId, SessionId, WorkerId, WorkerName, file};
 use crate::ops::ownership::{Claim, Ownership, Source};
@@ -47,6 +47,8 @@ pub(super) struct Move {
     pub metadata: bool,
     /// SHA-256 of the legacy metadata, so that one that changes meanwhile is noticed.
     pub digest: [u8; 32],
+    /// The Segment that its metadata points at.
+    pub segment: Option<SegmentId>,
     /// The metadata collides: the Session is moved, and the Worker is left all the same.
     pub collides: Option<Box<Finding>>,
     /// How many bytes there are to copy, as far as it was looked at.
@@ -83,8 +85,6 @@ pub(super) struct Plan {
     pub diagnostics: Vec<MigrationDiagnostic>,
     /// What is worth a remark and in nobody's way.
     pub notes: Vec<Finding>,
-    /// A run that answers.
-    pub live: Option<Live>,
     /// Bytes to copy.
     pub bytes: u64,
 }
@@ -97,7 +97,6 @@ impl Plan {
             doubtful: Vec::new(),
             diagnostics: Vec::new(),
             notes: Vec::new(),
-            live: None,
             bytes: 0,
         }
     }
@@ -156,7 +155,7 @@ pub(super) fn plan(
     progress: &dyn Progress,
 ) -> Result<Plan> {
     progress.message("the catalog");
-    let found = catalog::look(store, options.jobs, progress)?;
+    let found = catalog::look(store, known, options, progress)?;
     progress.message("who owns what");
     let said = std::mem::take(&mut sources.said);
     let ownership = Ownership::judge(&found.catalog, said);
@@ -167,7 +166,7 @@ pub(super) fn plan(
     let Found {
         workers,
         doubtful,
-        live,
+        as_noted,
         mut notes,
         ..
     } = found;
@@ -179,6 +178,7 @@ pub(super) fn plan(
         manifest,
         known,
         ownership: &ownership,
+        as_noted: &as_noted,
         deep: options.deep,
         check,
         progress,
@@ -194,7 +194,6 @@ pub(super) fn plan(
         doubtful,
         diagnostics,
         notes,
-        live,
         bytes: 0,
     };
     for looked in looked {
@@ -276,6 +275,8 @@ struct Examiner<'a> {
     manifest: &'a Manifest,
     known: &'a Known,
     ownership: &'a Ownership,
+    /// Workers that are in the store as a run of ours noted them.
+    as_noted: &'a BTreeSet<WorkerId>,
     deep: bool,
     check: bool,
     progress: &'a dyn Progress,
@@ -384,6 +385,10 @@ impl Examiner<'_> {
             Claim::Sole(session, segment) => (Some(session), segment),
         };
         item.session = session;
+        if let Some(state) = self.at_a_glance(id, session) {
+            item.state = Some(state);
+            return Ok(Step::Done);
+        }
         let whose_path = self.session_path(session);
         let whose = Whose {
             worker: id,
@@ -404,6 +409,30 @@ impl Examiner<'_> {
         self.with_source(
             item, &whose, &source, &legacy, &metadata, place, tools, notes,
         )
+    }
+
+    /// Whether all of a Worker is as a run of ours noted it, in the store and in the legacy roots;
+    /// its checkpoint then.
+    fn at_a_glance(&self, id: WorkerId, session: Option<SessionId>) -> Option<State> {
+        if !self.as_noted.contains(&id) || !self.sources.as_noted.contains(&id) {
+            return None;
+        }
+        let moved = self.known.moved.get(&id)?;
+        let Some(session) = session else {
+            return Some(State::Migrated(None));
+        };
+        let there = self.sources.sessions.folders.contains(&session);
+        if moved.pending {
+            let free = !there && self.sources.sessions.instead_of(session).is_none();
+            let state = match self.manifest.state(id) {
+                Some("migrated") => State::Migrated(Some(session)),
+                _ => State::Pending(session),
+            };
+            return free.then_some(state);
+        }
+        let root = self.sources.sessions_dir().filter(|_| there)?;
+        let dir = root.dir(session.to_string()).ok()?;
+        noted::source(&dir, moved).then_some(State::Migrated(Some(session)))
     }
 
     fn orphans_hint(&self) -> String {
@@ -535,6 +564,7 @@ impl Examiner<'_> {
                 session: None,
                 metadata: true,
                 digest: legacy.digest,
+                segment: whose.active,
                 collides: None,
                 bytes: legacy.bytes.len() as u64,
             })),
@@ -592,6 +622,7 @@ impl Examiner<'_> {
                 session: None,
                 metadata: true,
                 digest: legacy.digest,
+                segment: whose.active,
                 collides: None,
                 bytes: legacy.bytes.len() as u64,
             })),
@@ -670,6 +701,7 @@ impl Examiner<'_> {
             session: None,
             metadata: false,
             digest: legacy.digest,
+            segment: whose.active,
             collides: None,
             bytes: 0,
         };

@@ -154,27 +154,41 @@ impl WorkerReport {
     }
 
     /// Says that it was moved.
-    pub(super) fn moved(&mut self, moved: &Moved) {
-        use sha2::{Digest, Sha256};
+    pub(super) fn moved(&mut self, brief: Brief) {
         self.did = Did::Migrated;
-        self.files = moved.files.len() as u64 + u64::from(moved.metadata.is_some());
-        self.bytes = moved
-            .files
-            .iter()
-            .chain(&moved.metadata)
-            .map(|f| f.bytes)
-            .sum();
-        let mut all = Sha256::new();
-        for file in &moved.files {
-            all.update(format!("{}  {}\n", file.sha256, file.name));
-        }
-        self.sha256 = (!moved.files.is_empty()).then(|| crate::ops::change::hex(&all.finalize()));
+        self.files = brief.files;
+        self.bytes = brief.bytes;
+        self.sha256 = brief.sha256;
     }
 
     /// Says that it was left.
     pub(super) fn left(&mut self, finding: &Finding) {
         self.did = Did::Left;
         self.why = Some(Why::from(finding));
+    }
+}
+
+/// What the answer says of a Worker that was moved; all of it stands in our own notes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Brief {
+    files: u64,
+    bytes: u64,
+    sha256: Option<String>,
+}
+
+impl Brief {
+    pub fn of(moved: &Moved) -> Self {
+        use sha2::{Digest, Sha256};
+        let mut all = Sha256::new();
+        for file in &moved.files {
+            all.update(format!("{}  {}\n", file.sha256, file.name));
+        }
+        let files = moved.files.iter().chain(&moved.metadata);
+        Self {
+            files: files.clone().count() as u64,
+            bytes: files.map(|file| file.bytes).sum(),
+            sha256: (!moved.files.is_empty()).then(|| crate::ops::change::hex(&all.finalize())),
+        }
     }
 }
 

@@ -3,20 +3,22 @@
 use serde_json::{Value, json};
 
 use super::act::{Act, Carried, Names, make_found_durable, write_manifest};
+use super::catalog::live;
 use super::copy::interrupted;
 use super::facts::{Begin as NotesBegin, Known, LeftWorker, Notes};
 use super::layout_up::{Home, move_up};
 use super::manifest::Manifest;
 use super::plan::{Plan, Step, plan};
 use super::report::{Report, RootReport};
+use super::sources::are_absent;
 use super::{COMMAND, Options, Sources, apart};
-use crate::diag::{Code, Effects, Error, Locus, Progress, Result};
+use crate::diag::{Code, Effects, Error, Locus, NoProgress, Progress, Result};
 use crate::layout::{OperationId, Paths};
 use crate::ops::change::{self, Flags, Settled};
 use crate::store::journal::{
     Begin, Intent, Journal, Lookup, OpenOperation, Outcome, Receipt, lookup,
 };
-use crate::store::{Document, Locks, StoreGuard};
+use crate::store::{Document, Locks, Store, StoreGuard};
 
 /// How a migration ended.
 #[derive(Debug)]
@@ -51,8 +53,7 @@ pub fn migrate(
     if flags.dry_run {
         return dry_run(&home, options, progress);
     }
-    let absent = Sources::read(&options.roots, progress)?.are_absent();
-    if absent && home.oldest.is_none() {
+    if are_absent(&options.roots) && home.oldest.is_none() {
         // As the reference: no lock, and nothing written.
         return nothing_there(options);
     }
@@ -185,7 +186,7 @@ fn roots_of(options: &Options, sources: &Sources) -> Vec<RootReport> {
 
 /// Neither legacy root is there.
 fn nothing_there(options: &Options) -> Result<Done> {
-    let sources = Sources::read(&options.roots, &crate::diag::NoProgress)?;
+    let sources = Sources::read(options, &Known::default(), &NoProgress)?;
     let empty = Plan::empty();
     let mut report = Report::of(&empty, roots_of(options, &sources), false);
     "no_change".clone_into(&mut report.outcome);
@@ -194,13 +195,13 @@ fn nothing_there(options: &Options) -> Result<Done> {
 }
 
 fn dry_run(home: &Home, options: &Options, progress: &dyn Progress) -> Result<Done> {
-    let mut sources = Sources::read(&options.roots, progress)?;
-    if sources.are_absent() && home.oldest.is_none() {
+    if are_absent(&options.roots) && home.oldest.is_none() {
         return nothing_there(options);
     }
     let manifest = Manifest::read(&home.catalog)?;
     let known = Known::read(&home.root);
     progress.start(None);
+    let mut sources = Sources::read(options, &known, progress)?;
     let mut plan = plan(
         &home.catalog,
         &mut sources,
@@ -213,7 +214,7 @@ fn dry_run(home: &Home, options: &Options, progress: &dyn Progress) -> Result<Do
     progress.finish();
     let needed = home.oldest.is_some() || needs_writing(&plan, &manifest, &known);
     if needed {
-        refuse_live(&plan)?;
+        refuse_live(&home.catalog)?;
     }
     let mut report = Report::of(&plan, roots_of(options, &sources), true);
     report.remark(std::mem::take(&mut plan.notes));
@@ -232,8 +233,10 @@ fn moved_up_path(home: &Home) -> Option<String> {
 }
 
 /// A Runtime that runs keeps the catalog in memory and would write over what changes.
-fn refuse_live(plan: &Plan) -> Result<()> {
-    let Some(live) = plan.live else { return Ok(()) };
+fn refuse_live(store: &Store) -> Result<()> {
+    let Some(live) = live(store)? else {
+        return Ok(());
+    };
     Err(Error::new(
         Code::RuntimeLive,
         format!(
@@ -285,19 +288,10 @@ fn moved_up(
     };
     let mut intent = request.intent(flags);
     intent.request_id = None;
-    // The plan is asked whether anything forbids it before anything is moved.
-    let mut sources = Sources::read(&options.roots, &crate::diag::NoProgress)?;
-    let manifest = Manifest::read(&home.catalog)?;
-    let live = plan(
-        &home.catalog,
-        &mut sources,
-        &manifest,
-        &Known::default(),
-        options,
-        false,
-        &crate::diag::NoProgress,
-    )?;
-    refuse_live(&live)?;
+    // What would be refused then is refused before anything is moved.
+    Sources::read(options, &Known::default(), &NoProgress)?;
+    refuse_live(&home.catalog)?;
+    Manifest::read(&home.catalog)?;
     let Begin::Fresh(operation) = journal.begin(intent, false)? else {
         return Err(Error::new(Code::Internal, "a new operation is not new"));
     };
@@ -335,10 +329,10 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn go(&self) -> Result<Done> {
-        let mut sources = Sources::read(&self.options.roots, self.progress)?;
         let manifest = Manifest::read(&self.home.catalog)?;
         let known = Known::read(&self.home.root);
         self.progress.start(None);
+        let mut sources = Sources::read(self.options, &known, self.progress)?;
         let made = plan(
             &self.home.catalog,
             &mut sources,
@@ -357,7 +351,7 @@ impl Run<'_> {
             report.remark(notes);
             return self.no_change(report);
         }
-        refuse_live(&plan)?;
+        refuse_live(&self.home.catalog)?;
         if self.progress.interrupted() {
             return Err(interrupted());
         }
@@ -448,7 +442,7 @@ impl Work<'_> {
             progress: self.run.progress,
         };
         let Carried {
-            moved,
+            mut moved,
             left,
             notes: found,
             mut stopped,
@@ -456,14 +450,13 @@ impl Work<'_> {
         let did_something = !moved.is_empty();
         for worker in &mut report.workers {
             let Some(id) = worker.worker_id else { continue };
-            if let Some(moved) = moved.get(&id) {
-                worker.moved(moved);
+            if let Some(brief) = moved.remove(&id) {
+                worker.moved(brief);
             }
             if let Some(finding) = left.get(&id) {
                 worker.left(finding);
             }
         }
-        drop(moved);
         notes.extend(found);
         report.remark(notes);
         report.operation_id = Some(id);

@@ -1,12 +1,18 @@
 //! The legacy roots of a migration: opened read-only, held apart from the store (C21).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::Options;
+use super::copy::interrupted;
+use super::each::each;
+use super::facts::Known;
+use super::{Options, noted};
 use crate::diag::{Code, Error, Locus, Progress, Result};
-use crate::ops::legacy::{MetadataRoot, Root, Roots, SessionRoot};
-use crate::ops::ownership::Source;
-use crate::store::{Dir, Entry};
+use crate::layout::{WorkerId, WorkerName, file};
+use crate::ops::legacy::{Root, Roots, SessionRoot};
+use crate::ops::ownership::{Says, Source, Trouble};
+use crate::record::document::MetadataDocument;
+use crate::store::{Dir, Document, Entry, EntryKind, read_document, wrong_kind};
 
 /// Both roots, listed, and every metadata document read.
 pub struct Sources {
@@ -18,39 +24,66 @@ pub struct Sources {
     pub metadata: Root,
     /// What it says, taken out for the judgement of ownership.
     pub said: Vec<Source>,
+    /// Workers whose metadata is as a run of ours noted it.
+    pub as_noted: BTreeSet<WorkerId>,
     /// How many folders it has.
     pub metadata_folders: u64,
-    /// What else it holds.
-    pub strays: Vec<Entry>,
     /// The Session root.
     pub sessions: SessionRoot,
 }
 
 impl Sources {
-    /// Looks at both roots.
+    /// Looks at both roots. Metadata that is as a run of ours noted it is not read again.
     ///
     /// # Errors
     /// One of them is there and can not be listed: what nobody can look at must not be taken for
     /// empty.
-    pub fn read(roots: &Roots, progress: &dyn Progress) -> Result<Self> {
+    pub fn read(options: &Options, known: &Known, progress: &dyn Progress) -> Result<Self> {
+        let roots = &options.roots;
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let mut metadata = MetadataRoot::read(&roots.metadata, progress);
+        let (metadata, entries) = list(&roots.metadata);
         let sessions = SessionRoot::read(&roots.sessions);
-        usable(&metadata.root, &roots.metadata, "metadata")?;
+        usable(&metadata, &roots.metadata, "metadata")?;
         usable(&sessions.root, &roots.sessions, "Session")?;
-        let said = std::mem::take(&mut metadata.sources);
-        Ok(Self {
+        let mut this = Self {
             absolute: Roots {
                 sessions: absolute(&roots.sessions),
                 metadata: absolute(&roots.metadata),
             },
             roots: roots.clone(),
-            metadata: metadata.root,
-            metadata_folders: said.len() as u64,
-            said,
-            strays: metadata.strays,
+            said: Vec::new(),
+            as_noted: BTreeSet::new(),
+            metadata_folders: 0,
+            metadata,
             sessions,
-        })
+        };
+        let Root::Open(root) = &this.metadata else {
+            return Ok(this);
+        };
+        let folders: Vec<Entry> = entries
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::Dir)
+            .collect();
+        let read = each(
+            options.jobs,
+            &folders,
+            || (),
+            |(), entry| {
+                if progress.interrupted() {
+                    return None;
+                }
+                one(root, entry, known, options.deep)
+            },
+        );
+        if progress.interrupted() {
+            return Err(interrupted());
+        }
+        for (source, as_noted) in read.into_iter().flatten() {
+            this.as_noted.extend(source.worker.filter(|_| as_noted));
+            this.said.push(source);
+        }
+        this.metadata_folders = this.said.len() as u64;
+        Ok(this)
     }
 
     /// The Session root as the manifest names it.
@@ -76,12 +109,54 @@ impl Sources {
     pub fn metadata_dir(&self) -> Option<&Dir> {
         self.metadata.dir()
     }
+}
 
-    /// Whether neither root is there.
-    #[must_use]
-    pub fn are_absent(&self) -> bool {
-        self.metadata.is_absent() && self.sessions.root.is_absent()
+/// Whether neither root is there.
+#[must_use]
+pub(super) fn are_absent(roots: &Roots) -> bool {
+    [&roots.sessions, &roots.metadata]
+        .into_iter()
+        .all(|root| Dir::open_root(root).is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound))
+}
+
+/// Opens the metadata root and lists it.
+fn list(path: &Path) -> (Root, Vec<Entry>) {
+    let root = Root::open(path);
+    match root.dir().map(Dir::entries) {
+        None => (root, Vec::new()),
+        Some(Ok(entries)) => (root, entries),
+        Some(Err(e)) => (Root::Trouble(Trouble::unreadable(&e)), Vec::new()),
     }
+}
+
+/// What one folder of the metadata root says, and whether that is told from our own notes.
+fn one(root: &Dir, entry: &Entry, known: &Known, deep: bool) -> Option<(Source, bool)> {
+    let folder = match root.dir(&entry.name) {
+        Ok(folder) => folder,
+        // It went away while the root was read.
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(e) => {
+            let document = match wrong_kind(&e) {
+                Some(kind) => Document::NotAFile(kind),
+                None => Document::Unreadable(e),
+            };
+            return Some((Source::new(entry.name.clone(), &document), false));
+        }
+    };
+    let mut source = Source::new(entry.name.clone(), &Document::Missing);
+    let noted = source.worker.and_then(|id| known.moved.get(&id));
+    if let (Some(id), Some(moved)) = (source.worker, noted.filter(|_| !deep))
+        && noted::metadata(&folder, moved)
+    {
+        source.says = Says::Points {
+            name: WorkerName::of(id).as_str().to_owned(),
+            session: moved.session_id,
+            segment: moved.segment_id,
+        };
+        return Some((source, true));
+    }
+    let document = read_document(&folder, file::METADATA, MetadataDocument::read);
+    Some((Source::new(entry.name.clone(), &document), false))
 }
 
 fn usable(root: &Root, path: &Path, what: &str) -> Result<()> {

@@ -78,7 +78,10 @@ pub fn run(args: Start, ui: &Ui) -> Result<Exit> {
         .with(ui, |flags| migrate(home, &options, flags, ui.progress()))?;
     answer::show(&done.report, &done.settled, ui)?;
     if let Some(path) = &args.report {
-        answer::write(&done.report, path)?;
+        // The migration has been made whatever becomes of its report.
+        let made = done.report.operation_id.is_some();
+        let effects = if made { Effects::All } else { Effects::None };
+        answer::write(&done.report, path).map_err(|e| e.effects(effects))?;
     }
     Ok(exit(done, ui))
 }

@@ -43,11 +43,14 @@ fn opened(root: &Path) {
     std::fs::create_dir_all(root.join("workers/7/session/segments")).unwrap();
 }
 
+/// A record that was never committed, with the line end that the text of a tree puts behind it.
+const TORN: &str = "{\"kind\":\"invo\n";
+
 fn torn(root: &Path) {
     usual(root);
     let path = format!("workers/7/session/segments/{}.jsonl", stores::id(SEGMENT));
     let mut bytes = std::fs::read(root.join(&path)).unwrap();
-    bytes.extend_from_slice(b"{\"kind\":\"invo");
+    bytes.extend_from_slice(TORN.trim_end().as_bytes());
     stores::put(root, path, bytes);
 }
 
@@ -63,6 +66,8 @@ fn tried(
         .allow(&BETWEEN)
         .allow(&[Code::TornTail])
         .alike(|text, _| without_tail(&text))
+        // C4: a failed append leaves its file at the committed length. What was torn is kept.
+        .numbers(|text| text.replace(TORN, "\n"))
         .everywhere();
     assert!(tally.steps > 10, "{tally:?}");
     // Intent, outcome, and two since it is the first change of that store (store/README.md).
@@ -156,26 +161,20 @@ fn c28_fork_under_crashes() {
     tried("segment fork --activate", &usual, &|| fork(true), 4);
 }
 
-fn compact(activate: bool) -> Box<dyn Change> {
+fn compact() -> Box<dyn Change> {
     Box::new(Compact {
         segment: stores::id(SEGMENT),
         summary: Input::new("s", "They spoke of lamps."),
         retain_turns: Some(1),
         retain_tokens: None,
         budget_tokens: Some(1000),
-        activate,
+        activate: true,
     })
 }
 
 #[test]
 fn c29_compact_under_crashes() {
-    tried("segment compact", &usual, &|| compact(false), 2);
-    tried(
-        "segment compact --activate",
-        &without_pointer,
-        &|| compact(true),
-        4,
-    );
+    tried("segment compact --activate", &without_pointer, &compact, 4);
 }
 
 fn activate() -> Box<dyn Change> {
@@ -186,7 +185,6 @@ fn activate() -> Box<dyn Change> {
 
 #[test]
 fn c28_activate_under_crashes() {
-    tried("segment activate", &without_pointer, &activate, 2);
     let elsewhere = |root: &Path| {
         without_pointer(root);
         stores::session(root, 7, SESSION, &[(SEGMENT, 3), (SEGMENT + 1, 1)]);

@@ -15,7 +15,8 @@ use crate::ui::{Cell, Column, ListFlags, Row, Ui, error_value, text};
 /// Make many changes from a stream of JSON lines
 ///
 /// Each line names a command and its arguments, under the names of the command's flags with `_`
-/// for `-`, and may have its own request_id, actor and expect_… conditions. Each is checked and
+/// for `-`, and may have its own request_id, actor and expect_… conditions. What a flag takes from
+/// a file stands in the line itself, as text or as JSON. Each is checked and
 /// refused alone; neighbours share their syncs, which makes many changes several times faster than
 /// a process each. Answers come in the order of the lines, each once it is durable.
 ///

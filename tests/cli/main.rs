@@ -24,5 +24,6 @@ mod readme;
 mod repair;
 mod segment;
 #[allow(dead_code, reason = "a kit for all test modules")]
+mod stranger;
 mod support;
 mod verify;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::diag::{Code, Error, Result};
 use crate::layout::SegmentId;
-use crate::ops::change::{Change, Expect, Flags, Member};
+use crate::ops::change::{Change, Expect, Flags, Member, edit};
 use crate::ops::run::reserve::Reserve;
 use crate::ops::run::stop::Stop;
 use crate::ops::segment::{Activate, Append, Compact, Create, Fork};
@@ -81,7 +81,9 @@ fn wrong(message: impl Into<String>) -> Error {
 
 fn object(line: &[u8]) -> Result<Map<String, Value>> {
     match serde_json::from_slice(line) {
-        Ok(Value::Object(object)) => Ok(object),
+        // Of a key that stands twice one would be lost, and nobody knows which was meant.
+        Ok(Value::Object(_)) => edit::parse(line)
+            .map_err(|e| wrong("a key stands twice on the line").caused_by(e.to_string())),
         Ok(_) => Err(wrong("the line is not a JSON object")),
         Err(e) => Err(wrong("the line is not JSON").caused_by(e)),
     }

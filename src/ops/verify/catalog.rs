@@ -71,6 +71,19 @@ pub(super) fn folders(store: &Store, found: &mut Found) -> Result<Vec<WorkerFold
                 };
                 found.findings.push(names::link(&dir, &entry.name, subject));
             }
+            // A file or pipe under a Worker's name hides whatever was there.
+            kind if folder.id.is_some() => found.findings.push(Finding::new(
+                Code::NotARegularFile,
+                Subject {
+                    worker_id: folder.id,
+                    ..Subject::default()
+                },
+                Locus::file(dir.path_of(&entry.name)),
+                format!(
+                    "{} stands where a Worker's folder should be; it was not opened",
+                    kind.noun()
+                ),
+            )),
             _ => others.push(entry),
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use wagg::diag::{Code, Error, Exit, Result};
+use wagg::diag::{Code, Effects, Error, Exit, Result};
 use wagg::layout::SegmentId;
 use wagg::ops::change::{self, Change, Done, Effect, Expect, Flags};
 use wagg::ops::resolve::Resolver;
@@ -198,8 +198,23 @@ pub fn run_in(
         };
         change::run(store, &flags, change)
     })?;
-    print(schema, &done, ui)?;
+    print(schema, &done, ui).map_err(|e| unanswered(&done, e))?;
     Ok(Exit::Ok)
+}
+
+/// The change is made and its answer could not be written: no script may take that for "nothing
+/// changed".
+fn unanswered(done: &Done, e: Error) -> Error {
+    if done.dry_run {
+        return e;
+    }
+    Error::new(
+        Code::OutcomeUnknown,
+        "the change was made, and its answer could not be written",
+    )
+    .effects(Effects::All)
+    .hint("wagg op list")
+    .caused_by(e)
 }
 
 /// Says once that a lock is waited for.

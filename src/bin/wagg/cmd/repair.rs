@@ -262,7 +262,7 @@ fn end(applied: &Applied, args: &Args, ui: &Ui) -> Result<Exit> {
             if let Some(place) = receipt.get("quarantine").and_then(Value::as_str) {
                 ui.status(format!("what was taken away is in {place}"));
             }
-            ui.hint(format!("wagg op undo {id} brings it back"));
+            ui.hint(format!("wagg op undo {id}"));
         }
     }
     if applied.interrupted {

@@ -45,14 +45,6 @@ pub fn torn_tail(path: &Path) -> usize {
     tail.len()
 }
 
-/// Adds a tail that ends inside a character of three bytes.
-pub fn torn_character(path: &Path) {
-    append(
-        path,
-        b"{\"kind\":\"user_input\",\"ts\":1700000099999,\"segments\":[{\"kind\":\"text\",\"content\":\"\xe5",
-    );
-}
-
 /// Turns over all bits of one byte.
 pub fn flip(path: &Path, byte: usize) {
     change(path, |all| all[byte] ^= 0xff);
@@ -128,23 +120,6 @@ pub fn insert_line(path: &Path, before: usize, line: impl AsRef<[u8]>) {
         let mut bytes = line.as_ref().to_vec();
         bytes.push(b'\n');
         all.splice(start..start, bytes);
-    });
-}
-
-/// Writes a line a second time behind itself.
-pub fn duplicate_line(path: &Path, line: usize) {
-    change(path, |all| {
-        let (start, end) = line_at(all, line);
-        let copy = all[start..=end].to_vec();
-        all.splice(end + 1..end + 1, copy);
-    });
-}
-
-/// Takes a line away with its newline.
-pub fn drop_line(path: &Path, line: usize) {
-    change(path, |all| {
-        let (start, end) = line_at(all, line);
-        all.drain(start..=end);
     });
 }
 

@@ -221,11 +221,6 @@ impl Log {
         self.calls
     }
 
-    /// How many lines there are.
-    pub fn len(&self) -> usize {
-        self.lines.len()
-    }
-
     /// The bytes, each line with its newline.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -492,6 +492,7 @@ impl Turn<'_> {
             .find(|item| item.what == What::Tail && item.path == path && item.offset == offset);
         let act = match tail.and_then(|item| Some((item, item.stored_at?))) {
             Some((item, at)) => {
+                self.check(item, at)?;
                 let with = With::Kept {
                     operation: self.intent().operation_id,
                     at,
@@ -521,11 +522,22 @@ impl Turn<'_> {
         let Some((item, at)) = item.and_then(|item| Some((item, item.stored_at?))) else {
             return Err(self.gone());
         };
+        self.check(item, at)?;
         Ok(With::Kept {
             operation: self.intent().operation_id,
             at: at + (offset - item.offset),
             bytes: length,
         })
+    }
+
+    /// What is in quarantine must be what was put there.
+    fn check(&self, item: &Item, at: u64) -> Result<()> {
+        let path = kept_path(self.intent().operation_id, &item.place().0);
+        match part_digest(self.root(), &path, at, item.length) {
+            Ok(digest) if digest == item.sha256 => Ok(()),
+            Ok(_) => Err(self.gone()),
+            Err(e) => Err(self.gone().caused_by(e)),
+        }
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite) -> Result<()> {

@@ -251,15 +251,15 @@ fn set(
 }
 
 /// The repair under one lock.
-struct Repair<'a> {
-    scope: Scope,
-    options: &'a Options,
+pub(super) struct Repair<'a> {
+    pub scope: Scope,
+    pub options: &'a Options,
     /// All works of the plan.
-    wanted: Vec<PlannedWork>,
+    pub wanted: Vec<PlannedWork>,
     /// The items of this operation.
-    entries: Vec<Entry>,
-    not_looked_at: u64,
-    arguments: Value,
+    pub entries: Vec<Entry>,
+    pub not_looked_at: u64,
+    pub arguments: Value,
 }
 
 /// Whether a work is done, and if not, why.
@@ -384,7 +384,8 @@ fn fate(store: &Store, wanted: &PlannedWork, now: &Plan) -> Result<Fate> {
             sha256,
             ..
         } => {
-            let same = part_digest(store.dir(), path, 0, *bytes).is_ok_and(|d| d == *sha256);
+            let same = length(store.dir(), path).is_some_and(|len| len == *bytes)
+                && part_digest(store.dir(), path, 0, *bytes).is_ok_and(|d| d == *sha256);
             if same {
                 moved("what else stands in the store changed since, so the plan is another by now")
             } else {
@@ -480,6 +481,11 @@ fn acts<'w>(
         acts.insert(0, Act::keep(kept));
     }
     Ok(acts)
+}
+
+fn length(root: &Dir, path: &std::path::Path) -> Option<u64> {
+    let dir = root.dir_at(path.parent()?).ok()?;
+    dir.stat(path.file_name()?).ok().map(|stat| stat.len)
 }
 
 fn read(root: &Dir, path: &std::path::Path) -> Result<Vec<u8>> {

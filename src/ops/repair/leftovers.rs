@@ -46,7 +46,11 @@ pub(super) fn plan(
             &format!("process {pid} lives on this machine and may still be at work with it"),
         ));
     }
-    let ours = parent == Path::new(file::WAGG).join("staging");
+    // What wagg itself was filling, or can make anew at any time.
+    let index =
+        matches!(kind, Some(Leftover::Temporary { target, .. }) if target == "journal.index");
+    let ours = parent == Path::new(file::WAGG).join("staging")
+        || (parent == Path::new(file::WAGG) && index);
     if !ours {
         let target = match kind {
             Some(Leftover::Temporary { target, .. }) => target,

@@ -11,6 +11,8 @@
 
 mod apply;
 mod bytes;
+#[cfg(test)]
+mod crash_tests;
 mod documents;
 mod leftovers;
 mod lines;

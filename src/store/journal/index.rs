@@ -18,7 +18,8 @@ use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
 use crate::diag::Result;
-use crate::store::fs::{Dir, TempFile, WriteDir, failed, temp_name, unknown};
+use crate::layout::{Leftover, leftover};
+use crate::store::fs::{Dir, TempFile, WriteDir, failed, remove, temp_name, unknown};
 
 /// The index file's name, in our own folder.
 pub(super) const INDEX: &str = "journal.index";
@@ -291,6 +292,20 @@ impl Upto<'_> {
     }
 }
 
+/// Clears what a process left that died while it made an index anew: no intent names it, and it
+/// is worth nothing. Not synced: what comes back is cleared by the next.
+fn clear_torn_indexes(wagg: &WriteDir<'_>) -> Result<()> {
+    let fail = |e| failed("read", wagg.path(), e);
+    for entry in wagg.entries().map_err(fail)? {
+        if let Some(Leftover::Temporary { target, .. }) = entry.name.to_str().and_then(leftover)
+            && target == INDEX
+        {
+            remove(wagg, &entry.name)?;
+        }
+    }
+    Ok(())
+}
+
 /// Builds the index anew, from the entries of an old one that is sound and those that are new. One
 /// sync, and the old one stands until the new one is whole.
 pub(super) fn build(
@@ -329,6 +344,7 @@ pub(super) fn build(
             n = (n + 1) % pages;
         }
     }
+    clear_torn_indexes(wagg)?;
     let mut file = TempFile::begin(wagg, INDEX, temp_name(INDEX))?;
     file.put(&covered.to_page())?;
     let mut out = Vec::with_capacity(64 * PAGE);

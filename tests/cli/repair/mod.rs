@@ -2,5 +2,7 @@
 
 mod cases;
 mod codes;
+mod command;
 mod kit;
 mod property;
+mod undo;

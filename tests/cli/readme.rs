@@ -129,10 +129,7 @@ fn the_readme_names_the_two_commands_of_the_set_up() {
         .collect();
     assert_eq!(
         commands,
-        [
-            "cargo run --release --locked -- demo",
-            "cargo test --locked"
-        ]
+        ["cargo run --locked -- demo", "cargo test --locked"]
     );
 }
 

@@ -23,6 +23,9 @@ pub struct Column {
     name: &'static str,
     right: bool,
     wraps: bool,
+    marks: bool,
+    /// Where there is too little room the column with the highest rank goes first; zero stays.
+    spare: u8,
 }
 
 impl Column {
@@ -32,24 +35,48 @@ impl Column {
             name,
             right: false,
             wraps: false,
+            marks: false,
+            spare: 0,
         }
     }
 
     /// A number or a size: to the right, never broken.
     pub const fn number(name: &'static str) -> Self {
         Self {
-            name,
             right: true,
-            wraps: false,
+            ..Self::new(name)
         }
     }
 
     /// Text that may be broken over lines where the terminal is narrow: a message, a path, a name.
     pub const fn text(name: &'static str) -> Self {
         Self {
-            name,
-            right: false,
             wraps: true,
+            ..Self::new(name)
+        }
+    }
+
+    /// A star or nothing. Where each row is a block of its own, the name and what scripts get.
+    pub const fn mark(name: &'static str) -> Self {
+        Self {
+            marks: true,
+            ..Self::new(name)
+        }
+    }
+
+    /// The same, left out where the terminal is too narrow, before all columns of a lower rank.
+    pub const fn spare(self, rank: u8) -> Self {
+        Self {
+            spare: rank,
+            ..self
+        }
+    }
+
+    fn heading(&self) -> String {
+        if self.marks {
+            "*".to_owned()
+        } else {
+            self.name.to_uppercase().replace('_', " ")
         }
     }
 }
@@ -143,14 +170,71 @@ impl Cell {
     }
 }
 
-/// The rows as a table that fits `width`, or as blocks if it can not.
+/// The rows as a table that fits `width`, without the columns that can be spared if it must, or as
+/// blocks if that is not enough.
 pub fn render(columns: &[Column], rows: &[Vec<Cell>], width: Option<u16>, color: bool) -> String {
+    let widths: Vec<u16> = content_widths(columns, rows);
+    let Some(width) = width else {
+        let all: Vec<usize> = (0..columns.len()).collect();
+        return lines(columns, rows, &all, &widths, None, color);
+    };
+    let mut kept: Vec<usize> = (0..columns.len()).collect();
+    while least(columns, &widths, &kept) > width {
+        let last = kept
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, column)| columns[**column].spare)
+            .filter(|(_, column)| columns[**column].spare > 0)
+            .map(|(place, _)| place);
+        match last {
+            Some(place) => drop(kept.remove(place)),
+            None => return blocks(columns, rows, width, color),
+        }
+    }
+    lines(columns, rows, &kept, &widths, Some(width), color)
+}
+
+/// How wide each column is when no cell of it is broken.
+fn content_widths(columns: &[Column], rows: &[Vec<Cell>]) -> Vec<u16> {
+    let mut table = Table::new();
+    table.set_header(columns.iter().map(Column::heading));
+    for row in rows {
+        table.add_row(row.iter().map(styled));
+    }
+    table.column_max_content_widths()
+}
+
+/// How narrow a table of these columns can be.
+fn least(columns: &[Column], widths: &[u16], kept: &[usize]) -> u16 {
+    kept.iter().fold(gaps(kept.len()), |sum, &index| {
+        let content = widths[index];
+        sum.saturating_add(if columns[index].wraps {
+            content.min(TEXT_FLOOR)
+        } else {
+            content
+        })
+    })
+}
+
+fn gaps(columns: usize) -> u16 {
+    GAP * u16::try_from(columns.saturating_sub(1)).unwrap_or(u16::MAX / GAP)
+}
+
+/// One line a row, or more where text is broken.
+fn lines(
+    columns: &[Column],
+    rows: &[Vec<Cell>],
+    kept: &[usize],
+    widths: &[u16],
+    width: Option<u16>,
+    color: bool,
+) -> String {
     let mut table = Table::new();
     table
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(columns.iter().map(|column| {
-            let cell = TableCell::new(column.name.to_uppercase().replace('_', " "));
+        .set_header(kept.iter().map(|&index| {
+            let cell = TableCell::new(columns[index].heading());
             if color {
                 cell.add_attribute(Attribute::Bold)
             } else {
@@ -165,35 +249,27 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], width: Option<u16>, color:
         table.force_no_tty();
     }
     for row in rows {
-        table.add_row(row.iter().map(styled));
+        table.add_row(kept.iter().filter_map(|&index| row.get(index)).map(styled));
     }
-    let widths = table.column_max_content_widths();
-    if let Some(width) = width {
-        let gaps = GAP * u16::try_from(columns.len().saturating_sub(1)).unwrap_or(u16::MAX / GAP);
-        let least = columns.iter().zip(&widths).fold(gaps, |sum, (c, w)| {
-            sum.saturating_add(if c.wraps { (*w).min(TEXT_FLOOR) } else { *w })
-        });
-        if least > width {
-            return blocks(columns, rows, width, color);
-        }
-        let full = widths.iter().fold(gaps, |sum, w| sum.saturating_add(*w));
-        if full > width {
-            // the last column has no gap behind it, but the table counts one
-            table
-                .set_content_arrangement(ContentArrangement::Dynamic)
-                .set_width(width.saturating_add(GAP));
-        }
+    let full = kept.iter().fold(gaps(kept.len()), |sum, &index| {
+        sum.saturating_add(widths[index])
+    });
+    if let Some(width) = width.filter(|width| full > *width) {
+        // the last column has no gap behind it, but the table counts one
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width.saturating_add(GAP));
     }
-    for ((index, column), content) in columns.iter().enumerate().zip(&widths) {
-        let Some(of_table) = table.column_mut(index) else {
+    for (place, &index) in kept.iter().enumerate() {
+        let Some(of_table) = table.column_mut(place) else {
             continue;
         };
         of_table.set_padding((0, GAP));
-        if column.right {
+        if columns[index].right {
             of_table.set_cell_alignment(CellAlignment::Right);
         }
-        of_table.set_constraint(if column.wraps {
-            let floor = (*content).min(TEXT_FLOOR).saturating_add(GAP);
+        of_table.set_constraint(if columns[index].wraps {
+            let floor = widths[index].min(TEXT_FLOOR).saturating_add(GAP);
             ColumnConstraint::LowerBoundary(Width::Fixed(floor))
         } else {
             ColumnConstraint::ContentWidth
@@ -229,7 +305,12 @@ fn blocks(columns: &[Column], rows: &[Vec<Cell>], width: u16, color: bool) -> St
         }
         for (column, cell) in columns.iter().zip(row) {
             let name = column.name.replace('_', " ");
-            let whole = format!("{name}: {}", cell.shown());
+            let shown = if column.marks {
+                cell.field()
+            } else {
+                cell.shown()
+            };
+            let whole = format!("{name}: {shown}");
             for (index, line) in text::wrap(&whole, Some(width), 2).iter().enumerate() {
                 match line.strip_prefix(&format!("{name}:")) {
                     Some(rest) if index == 0 => {
@@ -298,6 +379,33 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("\n\nworker: 12\n"), "{text}");
+    }
+
+    #[test]
+    fn before_that_what_can_be_spared_goes_by_rank() {
+        let columns = [
+            Column::mark("active"),
+            Column::new("worker"),
+            Column::number("size").spare(2),
+            Column::new("last").spare(1),
+        ];
+        let rows = [vec![
+            Cell::two("*", "yes"),
+            Cell::new("1234567890"),
+            Cell::size(3),
+            Cell::new("yesterday"),
+        ]];
+        let at = |width| render(&columns, &rows, Some(width), false);
+        assert_eq!(
+            at(30),
+            "*  WORKER      SIZE  LAST\n*  1234567890   3 B  yesterday\n"
+        );
+        assert_eq!(at(29), "*  WORKER      LAST\n*  1234567890  yesterday\n");
+        assert_eq!(at(20), "*  WORKER\n*  1234567890\n");
+        assert_eq!(
+            at(12),
+            "active:\n  yes\nworker:\n  1234567890\nsize: 3 B\nlast:\n  yesterday\n"
+        );
     }
 
     #[test]

@@ -74,8 +74,8 @@ impl Row for Line {
         Column::new("held"),
         Column::new("pid"),
         Column::text("command"),
-        Column::new("since"),
-        Column::new("host"),
+        Column::new("since").spare(1),
+        Column::new("host").spare(2),
     ];
 
     fn cells(&self) -> Vec<Cell> {

@@ -5,9 +5,10 @@ use std::io;
 use serde::Serialize;
 use wagg::diag::{Exit, Result};
 use wagg::ops::operation::{self, OperationLine, Settledness};
+use wagg::ops::read::Time;
 use wagg::store::journal;
 
-use crate::cmd::store;
+use crate::cmd::{reading, store};
 use crate::ui::{Cell, Column, ListFlags, Row, Ui, text};
 
 /// List the operations of a store, newest first
@@ -75,7 +76,8 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// A row on a terminal: lined up by hand, since rows are never held.
+/// A row on a terminal: lined up by hand, since rows are never held. A narrow one gets what an
+/// eighty-column line has room for.
 fn as_text(row: &Line, ui: &Ui) -> String {
     let line = &row.0;
     let cells = row.cells();
@@ -84,6 +86,18 @@ fn as_text(row: &Line, ui: &Ui) -> String {
         let room = width.saturating_sub(text::columns(&shown));
         format!("{}{}", cell.paint(&shown, ui.color()), " ".repeat(room))
     };
+    if ui.width().is_some_and(|width| width < 100) {
+        let began = line.began.parse().ok().map(Time);
+        let began = reading::minute(began, ui);
+        return format!(
+            "{}  {}  {}  {} {}\n",
+            line.operation_id,
+            pad(&began, 11),
+            pad(&cells[2], 9),
+            pad(&cells[3], 0),
+            pad(&cells[4], 0),
+        );
+    }
     let mut out = format!(
         "{}  {}  {}  {}  {}",
         line.operation_id,

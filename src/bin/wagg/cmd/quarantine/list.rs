@@ -42,7 +42,7 @@ impl Row for Line {
         Column::new("id"),
         Column::new("since"),
         Column::new("command"),
-        Column::new("worker"),
+        Column::new("worker").spare(1),
         Column::number("items"),
         Column::number("size"),
     ];

@@ -66,10 +66,10 @@ impl Row for Line {
         Column::number("item"),
         Column::new("what"),
         Column::text("path"),
-        Column::number("offset"),
+        Column::number("offset").spare(1),
         Column::number("size"),
         Column::new("here"),
-        Column::new("sha256"),
+        Column::new("sha256").spare(2),
     ];
 
     fn cells(&self) -> Vec<Cell> {

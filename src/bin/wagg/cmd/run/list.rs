@@ -48,11 +48,11 @@ impl Row for Line {
     const TYPE: &'static str = "run";
     const COLUMNS: &'static [Column] = &[
         Column::new("run"),
-        Column::new("*"),
+        Column::mark("current"),
         Column::new("state"),
-        Column::number("out"),
-        Column::number("err"),
-        Column::number("artifacts"),
+        Column::number("out").spare(1),
+        Column::number("err").spare(2),
+        Column::number("artifacts").spare(3),
         Column::new("changed"),
         Column::text("reason"),
     ];

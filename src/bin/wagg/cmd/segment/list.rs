@@ -106,13 +106,13 @@ impl Row for Line<'_> {
     const NOUN: &'static str = "segments";
     const TYPE: &'static str = "segment";
     const COLUMNS: &'static [Column] = &[
-        Column::new("*"),
+        Column::mark("active"),
         Column::new("segment"),
-        Column::text("from"),
+        Column::text("from").spare(1),
         Column::number("turn"),
         Column::number("records"),
-        Column::number("size"),
-        Column::new("last"),
+        Column::number("size").spare(2),
+        Column::new("last").spare(3),
         Column::text("state"),
     ];
 

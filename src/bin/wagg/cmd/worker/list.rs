@@ -6,7 +6,7 @@ use wagg::ops::worker::{self, SessionStatus, Summary};
 
 use crate::cmd::reading::{self, ShortIds};
 use crate::cmd::store;
-use crate::ui::{Cell, Column, Format, ListFlags, NO_SUMMARY, Row, Style, Ui};
+use crate::ui::{Cell, Column, ListFlags, NO_SUMMARY, Row, Style, Ui};
 
 /// List the Workers of a store
 ///
@@ -31,55 +31,14 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         active: short.maybe(summary.active_segment_id),
         summary,
     });
-    const SCHEMA: &str = "wagg.worker.list/1";
-    if ui.format() == Format::Table && ui.width().is_some_and(|width| width < WIDE) {
-        let rows = rows.map(Narrow);
-        ui.list(SCHEMA, rows, &args.list, NO_SUMMARY, "no Workers")?;
-    } else {
-        ui.list(SCHEMA, rows, &args.list, NO_SUMMARY, "no Workers")?;
-    }
+    ui.list(
+        "wagg.worker.list/1",
+        rows,
+        &args.list,
+        NO_SUMMARY,
+        "no Workers",
+    )?;
     Ok(Exit::Ok)
-}
-
-/// A terminal needs so many columns for all of the table's.
-const WIDE: u16 = 100;
-
-/// A Worker where there is little room: without size, and with the Session where the active
-/// Segment would stand.
-#[derive(Serialize)]
-#[serde(transparent)]
-struct Narrow(Line);
-
-impl Row for Narrow {
-    const NOUN: &'static str = Line::NOUN;
-    const TYPE: &'static str = Line::TYPE;
-    const COLUMNS: &'static [Column] = &[
-        Column::new("id"),
-        Column::text("name"),
-        Column::new("active"),
-        Column::number("segs"),
-        Column::new("run"),
-        Column::text("state"),
-    ];
-
-    fn cells(&self) -> Vec<Cell> {
-        let summary = &self.0.summary;
-        vec![
-            self.0.worker.clone(),
-            name(summary),
-            match summary.active_segment_id {
-                Some(_) => self.0.active.clone(),
-                None => session(summary),
-            },
-            Cell::new(summary.segments),
-            run_cell(summary),
-            reading::verdict(&summary.problems),
-        ]
-    }
-
-    fn id(&self) -> String {
-        self.0.id()
-    }
 }
 
 #[derive(Serialize)]
@@ -98,10 +57,10 @@ impl Row for Line {
     const COLUMNS: &'static [Column] = &[
         Column::new("id"),
         Column::text("name"),
-        Column::new("session"),
+        Column::new("session").spare(1),
         Column::new("active"),
-        Column::number("segments"),
-        Column::number("size"),
+        Column::number("segs"),
+        Column::number("size").spare(2),
         Column::new("run"),
         Column::text("state"),
     ];

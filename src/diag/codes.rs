@@ -272,6 +272,7 @@ codes! {
     UnsettledOperation = "unsettled_operation", Some(Severity::Warning), Some(Exit::Refused), RepairClass::Automatic, "an operation has an intent and no outcome";
     ScopeNotReclaimed = "scope_not_reclaimed", Some(Severity::Warning), None, RepairClass::Manual, "a reclaimed child still holds delegated scope";
     CaseCollision = "case_collision", Some(Severity::Warning), None, RepairClass::Manual, "two names differ in upper and lower case only";
+    MissingWorkers = "missing_workers", Some(Severity::Warning), None, RepairClass::Manual, "ids were given out and no Worker is there";
     OrphanWorkerMetadata = "orphan_worker_metadata", Some(Severity::Warning), None, RepairClass::Manual, "metadata that no Worker of the catalog owns";
     OrphanSession = "orphan_session", Some(Severity::Warning), None, RepairClass::Manual, "a Session that no Worker of the catalog points at";
     // information

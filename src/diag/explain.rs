@@ -361,6 +361,11 @@ impl Code {
                 example: "runs/4/worker.sock, and connecting is refused.",
                 remedy: "Nothing has to be done: a Runtime replaces it. wagg run stop WORKER removes it; nothing else of the run's folder is touched.",
             },
+            Self::MissingWorkers => Text {
+                cause: "runtime.json says that Worker ids were given out, and workers/ holds none or is not there: it was emptied, moved or copied without, or the wrong folder is mounted. One id alone is also what a creation costs that was killed, so that is a remark.",
+                example: "\"next_worker_sequence\": 5, and workers/ is empty.",
+                remedy: "Nothing here can bring Workers back that are not on this disk. See wagg quarantine list for those that were put away by an undo, look for the folder where the store came from, and let no Runtime start on it before.",
+            },
             Self::MissingRunFolder => Text {
                 cause: "The generation that worker.json names has no folder. The run was reserved and never started, or its folder was removed.",
                 example: "\"run_generation\": 5, and runs/ ends with 4.",

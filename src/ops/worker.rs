@@ -102,8 +102,7 @@ pub fn list(store: &Store) -> Result<impl Iterator<Item = Summary>> {
         let Some(state) = state else {
             return Some(unreadable(&folder));
         };
-        let known = folder.id.is_some() || !state.worker.is_missing();
-        known.then(|| summary(&state))
+        state.is_a_worker().then(|| summary(&state))
     }))
 }
 

@@ -207,6 +207,18 @@ pub struct WorkerState {
 }
 
 impl WorkerState {
+    /// Whether this is a Worker's folder, by its name or by what it holds. Another folder of
+    /// `workers/` is nobody's, and no history is in it.
+    #[must_use]
+    pub fn is_a_worker(&self) -> bool {
+        const PARTS: [&str; 4] = [file::WORKER, file::METADATA, file::SESSION_DIR, file::RUNS];
+        self.folder.id.is_some()
+            || self
+                .entries
+                .iter()
+                .any(|entry| PARTS.iter().any(|part| entry.name == *part))
+    }
+
     /// Reads the documents and lists the folders of one Worker.
     ///
     /// The documents are read in the order in which a writer replaces them last, so that a Worker

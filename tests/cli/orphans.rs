@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use serde_json::{Value, json};
 
-use crate::support::store::id;
+use crate::support::store::{edit, id};
 use crate::support::{Legacy, Log, Output, TestEnv, TestStore, damage, schema, tree};
 
 /// A store and legacy roots in one folder.
@@ -495,6 +495,95 @@ fn c30_children_and_peers_that_are_not_here() {
         found.one("peer_missing"),
         &["somewhere else", "may live elsewhere"],
     );
+}
+
+/// Both tell the same of each folder that stands in `workers/`, and count the same Workers.
+#[test]
+fn a_folder_of_workers_is_to_orphans_what_it_is_to_verify() {
+    type Make = fn(&Place);
+    let folders: [(&str, Make, Option<&str>, u64); 7] = [
+        ("an empty folder", |p| make(p, "workers/zz"), None, 1),
+        ("another spelling", |p| make(p, "workers/02"), None, 1),
+        (
+            "a file in a folder of no id",
+            |p| {
+                make(p, "workers/zz");
+                std::fs::write(p.store.path("workers/zz/notes"), "x").unwrap();
+            },
+            None,
+            1,
+        ),
+        (
+            "a number and nothing in it",
+            |p| {
+                make(p, "workers/7");
+                edit(p.store.path("runtime.json"), |r| {
+                    r["next_worker_sequence"] = 9.into()
+                });
+            },
+            Some("missing_worker_document"),
+            2,
+        ),
+        (
+            "a history in a folder of no id",
+            |p| {
+                p.store.worker_folder(9).usual_without_catalog(9);
+                std::fs::rename(p.store.path("workers/9"), p.store.path("workers/old")).unwrap();
+            },
+            Some("missing_worker_document"),
+            2,
+        ),
+        (
+            "a Worker in a folder of no id",
+            |p| {
+                p.store.worker(3).usual(3);
+                std::fs::rename(p.store.path("workers/3"), p.store.path("workers/old")).unwrap();
+            },
+            Some("worker_id_mismatch"),
+            2,
+        ),
+        (
+            "all gone",
+            |p| {
+                std::fs::remove_dir_all(p.store.path("workers/1")).unwrap();
+                edit(p.store.path("runtime.json"), |r| {
+                    r["next_worker_sequence"] = 9.into()
+                });
+            },
+            Some("missing_workers"),
+            0,
+        ),
+    ];
+    for (what, prepare, code, workers) in folders {
+        let place = Place::new();
+        place.store.worker(1).usual(1);
+        prepare(&place);
+        let codes = |command: &str| {
+            let out = place
+                .env
+                .wagg(["--store", "store", "--format", "json", command]);
+            let answer = out.json();
+            assert_eq!(answer["summary"]["workers"], workers, "{command}, {what}");
+            let mut codes: Vec<String> = answer["findings"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|f| f["severity"] != "info")
+                .map(|f| f["code"].as_str().unwrap().to_owned())
+                // what only verify looks at
+                .filter(|code| code != "bad_file_name" && code != "missing_metadata")
+                .collect();
+            codes.dedup();
+            codes
+        };
+        let expected: Vec<String> = code.into_iter().map(str::to_owned).collect();
+        assert_eq!(codes("verify"), expected, "verify, {what}");
+        assert_eq!(codes("orphans"), expected, "orphans, {what}");
+    }
+}
+
+fn make(place: &Place, path: &str) {
+    std::fs::create_dir(place.store.path(path)).unwrap();
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::{Item, describe, owner};
 use crate::diag::{Code, Finding, Locus, Progress, Result, Subject};
 use crate::layout::{WorkerId, WorkerName, file};
 use crate::ops::ownership::{Catalog, Ownership, Party, Place, Standing, Trouble};
+use crate::ops::verify::none_left;
 use crate::record::document::RuntimeDocument;
 use crate::store::{Dir, Document, Entry, EntryKind, Folder, Store, WorkerFolder, WorkerState};
 
@@ -73,7 +74,9 @@ pub(super) fn look(
     let mut looker = Looker::new();
     beside_workers(store, &mut leftovers, items);
     let mut mentions = Vec::new();
-    for folder in store.worker_folders()? {
+    let folders = store.worker_folders()?;
+    items.extend(none_left(store, within.sequence, &folders).map(Item::from));
+    for folder in folders {
         if progress.interrupted() {
             break;
         }
@@ -182,6 +185,12 @@ fn worker(
                 });
             }
         };
+        if !state.is_a_worker() {
+            let message = "its name is no Worker id and it holds nothing of a Worker";
+            let finding = Finding::new(Code::UnknownFolder, subject, Locus::file(path), message);
+            items.push(finding.into());
+            return None;
+        }
         let seen = look_at(&state, subject, &path, leftovers, looker);
         if !seen.doubtful || !again {
             return Some(seen);

@@ -6,7 +6,7 @@ use super::cross::Census;
 use super::names::{self, Expect};
 use super::segment::unreadable;
 use super::{Found, Run, documents};
-use crate::diag::{Code, Finding, Locus, Result, Subject, plural};
+use crate::diag::{Code, Finding, Locus, Result, Severity, Subject, plural};
 use crate::layout::{CatalogVersion, Paths, WorkerId, file};
 use crate::record::document::{ManifestDocument, RuntimeDocument};
 use crate::store::{Document, EntryKind, Folder, Store, WorkerFolder, read_document, read_folder};
@@ -266,4 +266,46 @@ pub(super) fn check_sequence(
             .with_hint("wagg repair --only sequence_behind"),
         );
     }
+}
+
+/// A finding if ids were given out and nothing in `workers/` has the name of one. Where that can
+/// not be told, something else is wrong with the folder.
+pub(in crate::ops) fn none_left(
+    store: &Store,
+    next: Option<u64>,
+    folders: &[WorkerFolder],
+) -> Option<Finding> {
+    let next = next?;
+    let given_out = next.saturating_sub(1);
+    if given_out == 0 || folders.iter().any(|folder| folder.id.is_some()) {
+        return None;
+    }
+    match store.dir().dir(file::WORKERS).and_then(|dir| dir.entries()) {
+        Ok(entries) => {
+            if entries
+                .into_iter()
+                .any(|entry| WorkerFolder::of(entry.name).id.is_some())
+            {
+                return None;
+            }
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(_) => return None,
+    }
+    let finding = Finding::new(
+        Code::MissingWorkers,
+        Subject::default(),
+        Locus::file(Paths::runtime()),
+        format!(
+            "next_worker_sequence is {next}, so {} given out, and workers/ holds no Worker",
+            plural(given_out, "id was", "ids were")
+        ),
+    )
+    .with_hint("wagg quarantine list");
+    // A creation that was killed costs its number.
+    Some(if given_out == 1 {
+        finding.with_severity(Severity::Info)
+    } else {
+        finding
+    })
 }

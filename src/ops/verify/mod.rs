@@ -27,6 +27,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+pub(in crate::ops) use catalog::none_left;
 pub use file::verify_files;
 
 use crate::diag::{Code, Error, Finding, Progress, Result, Severity};
@@ -319,6 +320,11 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
     }
     progress.start(None);
     let whole = options.workers.is_empty();
+    if whole {
+        let next = runtime.good().and_then(|r| r.next_worker_sequence);
+        root.findings
+            .extend(catalog::none_left(store, next, &folders));
+    }
     let open = journal::open_operations(store);
     if whole {
         catalog::check_root(store, &runtime, &run, &mut root);

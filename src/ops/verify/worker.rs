@@ -87,12 +87,12 @@ fn once(store: &Store, folder: &WorkerFolder, run: &Run<'_>, scanner: &mut Scann
             return Checked { found, census };
         }
     };
-    if folder.id.is_none() && state.worker.is_missing() {
+    if !state.is_a_worker() {
         found.findings.push(Finding::new(
             Code::UnknownFolder,
             subject,
             Locus::file(&path),
-            "its name is no Worker id and it holds no worker.json",
+            "its name is no Worker id and it holds nothing of a Worker",
         ));
         return Checked { found, census };
     }

@@ -1,7 +1,7 @@
 //! What can be wrong with documents, and between them.
 
 use serde_json::json;
-use wagg::diag::Code;
+use wagg::diag::{Code, Severity};
 
 use super::case::{Case, Kit, Place, SEGMENT, case, hold_all};
 use crate::support::store::{document, edit, id, put};
@@ -249,6 +249,27 @@ pub const CASES: &[Case] = &[
         kit.whole(kit.store.path(RUNTIME))
             .says("next_worker_sequence is 1 and Worker 1 exists")
     }),
+    case(Code::MissingWorkers, "an emptied workers/", |kit| {
+        std::fs::remove_dir_all(kit.store.path("workers/1")).unwrap();
+        edit(kit.store.path(RUNTIME), |r| {
+            r["next_worker_sequence"] = 5.into()
+        });
+        kit.whole(kit.store.path(RUNTIME))
+            .says("next_worker_sequence is 5, so 4 ids were given out")
+    }),
+    case(
+        Code::MissingWorkers,
+        "one id, which a killed creation costs",
+        |kit| {
+            std::fs::remove_dir_all(kit.store.path("workers/1")).unwrap();
+            edit(kit.store.path(RUNTIME), |r| {
+                r["next_worker_sequence"] = 2.into()
+            });
+            kit.whole(kit.store.path(RUNTIME))
+                .but(Severity::Info)
+                .says("1 id was given out")
+        },
+    ),
     case(Code::MissingMetadata, "no metadata.json", |kit| {
         damage::remove(&kit.store.path(METADATA));
         kit.whole(kit.store.path(METADATA))

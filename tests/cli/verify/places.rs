@@ -251,6 +251,18 @@ pub const CASES: &[Case] = &[
         kit.whole(kit.store.path("workers/notes"))
             .says("no Worker id")
     }),
+    case(
+        Code::MissingWorkerDocument,
+        "a history in a folder of no id",
+        |kit| {
+            let put_away = kit.store.path("workers/old");
+            std::fs::rename(kit.worker.path("session"), kit.store.path("s")).unwrap();
+            std::fs::create_dir(&put_away).unwrap();
+            std::fs::rename(kit.store.path("s"), put_away.join("session")).unwrap();
+            kit.also = vec![Code::ActiveMissingSegment, Code::MissingMetadata];
+            kit.whole(put_away).says("no worker.json")
+        },
+    ),
     case(Code::UnknownFolder, "a run of another name", |kit| {
         std::fs::create_dir(kit.worker.path("runs/restore-1")).unwrap();
         kit.whole(kit.worker.path("runs/restore-1"))

@@ -218,6 +218,7 @@ impl Kind {
             | Code::TraceWithoutSegment => Self::Nobody,
             Code::MissingReferencedSession
             | Code::ActivePending
+            | Code::MissingWorkers
             | Code::ChildMissing
             | Code::PeerMissing => Self::Missing,
             Code::GenerationBehind => Self::Behind,

@@ -12,6 +12,9 @@ use crate::store::{Item, Store, quarantined_items};
 /// So many hex digits at least name an operation.
 const MIN_PREFIX: usize = 4;
 
+/// Names the newest operation.
+const LATEST: &str = "latest";
+
 /// So many matches of a beginning are listed.
 const MOST_LISTED: usize = 8;
 
@@ -125,7 +128,7 @@ impl OperationDetails {
     }
 }
 
-/// Finds an operation by its id, or by a beginning of it that no other has.
+/// Finds an operation by its id, or by a beginning of it that no other has; `latest` is the newest.
 ///
 /// # Errors
 /// `not_found`, `ambiguous_reference`, or the journal can not be read.
@@ -136,6 +139,12 @@ pub fn find(store: &Store, text: &str) -> Result<Operation> {
         .map(|c| c.to_ascii_lowercase())
         .collect();
     let none = |why: String| Error::new(Code::NotFound, why).hint("wagg op list");
+    if text == LATEST {
+        return match journal::operations(store.dir())?.next() {
+            Some(newest) => newest,
+            None => Err(none("there is no operation yet".to_owned())),
+        };
+    }
     if wanted.len() < MIN_PREFIX || !wanted.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Err(none(format!(
             "{text:?} is no operation: its id is a UUID, or at least {MIN_PREFIX} digits of its beginning"

@@ -98,6 +98,13 @@ impl Change for Undo {
         let store = view.store();
         let operation = operation::find(store, &self.operation)?;
         let intent = &operation.intent;
+        if self.scope(store)? != scope {
+            return Err(Error::new(
+                Code::Fenced,
+                format!("{} is another operation by now", self.operation),
+            )
+            .hint("wagg op list"));
+        }
         match operation.ending.as_ref().map(|e| e.outcome) {
             Some(Outcome::Done | Outcome::Partial) => {}
             Some(Outcome::NoChange) => return Err(not_undoable(intent, "it changed nothing")),

@@ -100,7 +100,11 @@ fn with_answers(text: &str) -> (String, usize) {
 #[test]
 fn examples_are_what_the_program_answers() {
     let _alone = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
-    for (name, least) in [("README.md", 5), ("docs/verify.md", 5)] {
+    for (name, least) in [
+        ("README.md", 5),
+        ("docs/verify.md", 5),
+        ("docs/repair.md", 8),
+    ] {
         let text = page(name);
         let (answered, count) = with_answers(&text);
         assert!(count >= least, "{name}: {count} commands");
@@ -208,6 +212,7 @@ fn links_lead_somewhere() {
     for name in [
         "README.md",
         "docs/verify.md",
+        "docs/repair.md",
         "docs/format.md",
         "CHANGELOG.md",
     ] {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
+use super::pairs::OPERATION;
 use crate::diag::plural;
 use crate::ops::change::hex;
 use crate::record::Source;
@@ -62,6 +63,7 @@ pub(super) fn show<S: Source + ?Sized>(source: &S, range: &Range<u64>) -> io::Re
 
 /// A new text in a few words.
 pub(super) fn show_text(text: &str) -> String {
+    let text = text.replace(OPERATION, "OPERATION");
     let bytes = text.as_bytes();
     let room = SHOWN as usize;
     let mut out = shown(&bytes[..bytes.len().min(room)]);

@@ -61,6 +61,18 @@ const ACTS: &[Act] = &[
         args: &["--store", "store", "verify"],
     },
     Act {
+        narration: "What of it can be mended without losing anything, and how? This only shows it, with the bytes before and after.",
+        args: &["--store", "store", "repair"],
+    },
+    Act {
+        narration: "Worker 2 has two records on one line. Done: one newline, and not a byte else.",
+        args: &["--store", "store", "repair", "2", "--apply"],
+    },
+    Act {
+        narration: "Whatever was changed comes back to the byte, if it is asked for.",
+        args: &["--store", "store", "op", "undo", "latest"],
+    },
+    Act {
         narration: "What did the crashes leave lying about in it?",
         args: &["--store", "store", "orphans"],
     },

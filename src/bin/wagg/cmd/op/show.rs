@@ -16,7 +16,7 @@ use crate::ui::{Cell, Column, Row, Ui};
     after_long_help = "Examples:\n  wagg op show 0198c3f2\n  wagg op show 0198c3f2 --format json"
 )]
 pub struct Args {
-    /// The operation's id, or a beginning of it that no other has
+    /// The operation's id, a beginning of it that no other has, or latest
     #[arg(value_name = "OP")]
     operation: String,
 }

@@ -14,11 +14,9 @@ use crate::ui::Ui;
 /// comes back. Refused (undo_conflict) if any of it changed since, or if something was built on it:
 /// undo the later operation first. Reservations and migrations are not undone.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_long_help = "Examples:\n  wagg op undo 0198c3f2\n  wagg op undo 0198c3f2 --dry-run"
-)]
+#[command(after_long_help = "Examples:\n  wagg op undo 0198c3f2\n  wagg op undo latest --dry-run")]
 pub struct Args {
-    /// The operation's id, or a beginning of it that no other has
+    /// The operation's id, a beginning of it that no other has, or latest
     #[arg(value_name = "OP")]
     operation: String,
 

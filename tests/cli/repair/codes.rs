@@ -139,3 +139,33 @@ fn every_code_is_mended_or_explained() {
         .collect();
     assert!(failed.is_empty(), "these rows do not hold: {failed:#?}");
 }
+
+/// A code without a row there is one that nothing can be done about, or that a person decides.
+#[test]
+fn every_code_has_a_class() {
+    let rows: std::collections::BTreeSet<Code> =
+        crate::verify::all().map(|case| case.code).collect();
+    for code in Code::ALL
+        .iter()
+        .filter(|code| code.info().severity.is_some())
+    {
+        let class = code.info().repair;
+        let shown = rows.contains(code);
+        let idle = matches!(class, RepairClass::Manual | RepairClass::None);
+        assert!(
+            shown || idle,
+            "{code} is {} and no row shows it",
+            class.as_str()
+        );
+    }
+    for code in Code::ALL
+        .iter()
+        .filter(|code| code.info().severity.is_none())
+    {
+        assert_eq!(
+            code.info().repair,
+            RepairClass::None,
+            "{code} is no finding"
+        );
+    }
+}

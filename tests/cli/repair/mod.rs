@@ -3,6 +3,7 @@
 mod cases;
 mod codes;
 mod command;
+mod killed;
 mod kit;
 mod property;
 mod undo;

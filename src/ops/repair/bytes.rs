@@ -101,12 +101,18 @@ pub(super) fn sha256<S: Source + ?Sized>(source: &S, range: &Range<u64>) -> io::
     Ok(hex(&digest.finalize()))
 }
 
-/// The number of the line that a byte stands on, from 1.
-pub(super) fn line_of<S: Source + ?Sized>(source: &S, at: u64) -> io::Result<u64> {
-    let mut lines = 1;
-    read(source, &(0..at), |part| {
-        lines += memchr::memchr_iter(b'\n', part).count() as u64;
-        true
-    })?;
+/// The numbers of the lines that bytes stand on, from 1. The bytes are in order; the file is read
+/// once.
+pub(super) fn lines_of<S: Source + ?Sized>(source: &S, bytes: &[u64]) -> io::Result<Vec<u64>> {
+    let (mut from, mut line) = (0, 1);
+    let mut lines = Vec::with_capacity(bytes.len());
+    for &at in bytes {
+        read(source, &(from..at), |part| {
+            line += memchr::memchr_iter(b'\n', part).count() as u64;
+            true
+        })?;
+        from = at.max(from);
+        lines.push(line);
+    }
     Ok(lines)
 }

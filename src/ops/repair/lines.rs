@@ -11,79 +11,33 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
-use serde_json::json;
-
-use super::pairs::{self, OPERATION, Want};
 use super::{Item, Options, Part, ShownEdit, State, Work, bytes};
-use crate::diag::{Code, Finding, Locus, RepairClass, Subject, plural};
-use crate::record::facts::REPAIR_DOMAIN;
-use crate::record::mend::{self, Mending, Sniff, Why};
-use crate::record::{
-    Edit, Edited, Fold, Format, RecordKind, Rope, Scanned, Scanner, Source, Verdict,
-};
-
-/// A record that was taken out, as the one in its place tells of it.
-pub(super) struct Gap {
-    pub code: Code,
-    pub line: u64,
-    pub ts: u64,
-    pub turn: u64,
-}
-
-/// The record that stands where bytes were taken out, without a newline.
-pub(super) fn marker<S: Source + ?Sized>(
-    format: Format,
-    gap: &Gap,
-    source: &S,
-    range: &Range<u64>,
-) -> io::Result<String> {
-    let payload = json!({
-        "taken_out": gap.code,
-        "line": gap.line,
-        "bytes": range.end - range.start,
-        "sha256": bytes::sha256(source, range)?,
-        "operation": OPERATION,
-    });
-    Ok(match format {
-        Format::Segment => json!({
-            "kind": "extension",
-            "ts": gap.ts,
-            "domain": REPAIR_DOMAIN,
-            "payload": payload,
-        }),
-        Format::Trace => json!({
-            "ts": gap.ts,
-            "turn": gap.turn,
-            "kind": "lifecycle",
-            "label": REPAIR_DOMAIN,
-            "data": payload,
-        }),
-    }
-    .to_string())
-}
+use crate::diag::{Code, Finding, RepairClass, Subject, plural};
+use crate::record::mend::{self, Mending, Why};
+use crate::record::{Edit, Format, RecordKind, Rope, Scanned, Scanner, Verdict};
 
 /// A line that is no good record.
-struct BadLine {
-    number: u64,
+pub(super) struct BadLine {
+    pub number: u64,
     /// Without the newline.
-    range: Range<u64>,
-    crlf: bool,
-    code: Code,
+    pub range: Range<u64>,
+    pub crlf: bool,
+    pub code: Code,
     /// The time of the good record before it.
-    ts: u64,
+    pub ts: u64,
     /// The turn of the good trace record before it.
-    turn: u64,
+    pub turn: u64,
     /// No `segment_start` was seen before it.
-    before_start: bool,
+    pub before_start: bool,
 }
 
 /// What a scan tells of a file.
-struct Seen {
+pub(super) struct Seen {
     bad: Vec<BadLine>,
     /// Where the line of the first `segment_start` ends, behind its newline.
-    start_end: Option<u64>,
+    pub start_end: Option<u64>,
     /// Its time.
-    start_ts: u64,
+    pub start_ts: u64,
     scanned: Scanned,
 }
 
@@ -152,9 +106,9 @@ pub(super) struct Mended {
 }
 
 /// An edit, and how much of the old file around it is kept.
-struct Change {
-    edit: Edit,
-    keep: Option<Range<u64>>,
+pub(super) struct Change {
+    pub edit: Edit,
+    pub keep: Option<Range<u64>>,
 }
 
 impl Lines<'_> {
@@ -207,7 +161,7 @@ impl Lines<'_> {
         })
     }
 
-    fn item(
+    pub fn item(
         &self,
         finding: Finding,
         class: RepairClass,
@@ -291,232 +245,6 @@ impl Lines<'_> {
         Ok((item, changes))
     }
 
-    /// A line that holds what can not be read: that goes, and a record says so.
-    fn lossy(
-        &self,
-        finding: Finding,
-        bad: &BadLine,
-        mending: &Mending,
-        seen: &Seen,
-    ) -> io::Result<(Item, Vec<Change>)> {
-        // The head of a Segment is no record like others: without it nothing can be restored.
-        let behind = match (bad.before_start, seen.start_end) {
-            (false, _) => None,
-            (true, Some(end)) if mending.records == 0 => Some(end),
-            (true, _) => {
-                let mut item = super::manual::item(finding, None);
-                item.action = format!(
-                    "nothing is changed: no segment_start stands before this line, and what the line held may be the Segment's Session, prompt and config, which can not be made up; {}",
-                    item.action
-                );
-                return Ok((item, Vec::new()));
-            }
-        };
-        let mut edits: Vec<Edit> = mending.edits.iter().map(|(e, _)| e.clone()).collect();
-        let mut lost = mending.lost.as_slice();
-        let line = bad.range.clone();
-        if behind.is_some() {
-            edits.clear();
-            lost = std::slice::from_ref(&line);
-        }
-        let (mut said, mut open) = (Vec::new(), Vec::new());
-        for lost in lost {
-            // With the carriage return of the line it was a part of.
-            let end = if bad.crlf && lost.end + 1 == bad.range.end {
-                bad.range.end
-            } else {
-                lost.end
-            };
-            let range = lost.start..end;
-            let guess = mend::sniff(self.file, &range)?;
-            let gap = Gap {
-                code: bad.code,
-                line: bad.number,
-                // Not its own, which is only a guess: time should not go back because of it.
-                ts: if behind.is_some() {
-                    seen.start_ts
-                } else {
-                    bad.ts
-                },
-                turn: bad.turn,
-            };
-            let record = marker(self.format, &gap, self.file, &range)?;
-            said.push(format!(
-                "{}{}",
-                plural(end - lost.start, "byte", "bytes"),
-                seems(&guess)
-            ));
-            if let (true, Some(id)) = (
-                guess.kinds.iter().any(|k| k == "tool_result"),
-                guess.call_id,
-            ) {
-                open.push(format!("{id:?}"));
-            }
-            match behind {
-                None => edits.push(Edit {
-                    offset: range.start,
-                    length: end - range.start,
-                    with: record,
-                }),
-                Some(behind) => edits.extend([
-                    Edit {
-                        offset: bad.range.start,
-                        length: bad.range.end + 1 - bad.range.start,
-                        with: String::new(),
-                    },
-                    Edit {
-                        offset: behind,
-                        length: 0,
-                        with: format!("{record}\n"),
-                    },
-                ]),
-            }
-        }
-        edits.sort_by_key(|e| (e.offset, e.length));
-        let kept = if mending.records > 0 {
-            format!(
-                "; {} on the line stay",
-                plural(mending.records, "whole record", "whole records")
-            )
-        } else {
-            String::new()
-        };
-        let open = match open.as_slice() {
-            [] => String::new(),
-            [one] => format!("; the call {one} is open then"),
-            all => format!("; the calls {} are open then", all.join(", ")),
-        };
-        let place = if behind.is_some() {
-            "behind the segment_start"
-        } else {
-            "in its place"
-        };
-        let action = format!(
-            "take {} out, keep it in quarantine and leave an extension record {place} that says so{kept}{open}",
-            said.join(" and ")
-        );
-        let item = self.item(finding, RepairClass::Lossy, action, &edits)?;
-        let changes = edits
-            .into_iter()
-            .map(|edit| Change { edit, keep: None })
-            .collect();
-        Ok((item, changes))
-    }
-
-    /// Calls and results that lack each other.
-    fn pairs(
-        &self,
-        findings: Vec<Finding>,
-        items: &mut Vec<Item>,
-        changes: &mut Vec<Change>,
-    ) -> io::Result<()> {
-        let wants: Vec<Want> = findings.iter().filter_map(want).collect();
-        if wants.is_empty() {
-            return Ok(());
-        }
-        let mended = pairs::mend(self.file, self.len, self.options.limits, &wants)?;
-        for finding in findings {
-            let found = mended
-                .iter()
-                .find(|m| Some(wants[m.want]) == want(&finding));
-            let Some(found) = found else {
-                items.push(super::manual::item(finding, None));
-                continue;
-            };
-            let item = self.item(
-                finding,
-                RepairClass::Lossy,
-                found.action.clone(),
-                &found.edits,
-            )?;
-            if item.state == State::Planned {
-                changes.extend(found.edits.iter().map(|edit| Change {
-                    edit: edit.clone(),
-                    keep: None,
-                }));
-            }
-            items.push(item);
-        }
-        Ok(())
-    }
-
-    /// What follows from taking records out: calls that are open now, results without a call. They
-    /// become items of their own, until nothing more follows.
-    fn follow(&self, mut rope: Rope, items: &mut Vec<Item>) -> io::Result<Rope> {
-        if !self.options.allow_lossy || self.format == Format::Trace {
-            return Ok(rope);
-        }
-        let takes_out =
-            |item: &Item| item.class == RepairClass::Lossy && item.state == State::Planned;
-        if !items.iter().any(takes_out) {
-            return Ok(rope);
-        }
-        // One round answers what the one before left open; a result that goes leaves nothing open.
-        for _ in 0..4 {
-            let edited = Edited::new(self.file, &rope);
-            let mut fold = Fold::new();
-            let scanned = Scanner::new(self.options.limits).scan(
-                &edited,
-                rope.len(),
-                self.format,
-                |line| {
-                    fold.push(line);
-                    ControlFlow::Continue(())
-                },
-            )?;
-            let (_, remarks) = fold.finish(&scanned);
-            let mut wants = Vec::new();
-            let mut told = Vec::new();
-            for remark in remarks {
-                let pair = matches!(
-                    remark.code,
-                    Code::OrphanToolResult | Code::UnansweredToolCall
-                );
-                if let (true, true, Some(byte)) =
-                    (pair, self.options.wants(remark.code), remark.byte)
-                {
-                    wants.push(Want {
-                        code: remark.code,
-                        byte,
-                    });
-                    told.push(remark);
-                }
-            }
-            let mended = pairs::mend(&edited, rope.len(), self.options.limits, &wants)?;
-            let mut edits: Vec<Edit> = Vec::new();
-            for one in mended {
-                let (want, remark) = (wants[one.want], &told[one.want]);
-                let byte = rope.old_offset(want.byte);
-                let locus = Locus {
-                    path: self.path.to_owned(),
-                    line: Some(bytes::line_of(self.file, byte)?),
-                    byte: Some(byte),
-                    length: remark.length,
-                };
-                let message = format!("{}; this follows from the rest of the plan", remark.message);
-                let finding = Finding::new(want.code, self.subject, locus, message);
-                let mut item = Item::of(finding, RepairClass::Lossy, one.action);
-                item.state = State::Planned;
-                for edit in &one.edits {
-                    item.edits.push(ShownEdit {
-                        offset: rope.old_offset(edit.offset),
-                        length: edit.length,
-                        before: bytes::show(&edited, &(edit.offset..edit.offset + edit.length))?,
-                        after: bytes::show_text(&edit.with),
-                    });
-                }
-                edits.extend(one.edits);
-                items.push(item);
-            }
-            if edits.is_empty() {
-                return Ok(rope);
-            }
-            edits.sort_by_key(|e| (e.offset, e.length));
-            rope = rope.with(&edits);
-        }
-        Ok(rope)
-    }
-
     /// The work of the edits: what changes, and what is kept of what was there.
     fn work(&self, rope: &Rope, changes: &[Change], seen: &Seen) -> io::Result<Option<Work>> {
         let edits = rope.edits();
@@ -552,24 +280,6 @@ impl Lines<'_> {
             edits,
             keep,
         }))
-    }
-}
-
-fn want(finding: &Finding) -> Option<Want> {
-    Some(Want {
-        code: finding.code,
-        byte: finding.locus.byte?,
-    })
-}
-
-/// What a line seems to have been, in words.
-fn seems(guess: &Sniff) -> String {
-    let Some(kind) = guess.kinds.first() else {
-        return String::new();
-    };
-    match &guess.call_id {
-        Some(id) => format!(" (it looks like a {kind} of {id:?})"),
-        None => format!(" (it looks like a {kind})"),
     }
 }
 

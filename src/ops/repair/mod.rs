@@ -14,6 +14,8 @@ mod bytes;
 #[cfg(test)]
 mod crash_tests;
 mod documents;
+mod follow;
+mod gap;
 mod leftovers;
 mod lines;
 mod manual;

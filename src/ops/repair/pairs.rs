@@ -5,14 +5,14 @@
 //! behind it, gets an error result that says of itself that it is made up, where a provider expects
 //! it: behind the calls and results that follow the call.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::ops::ControlFlow;
 use std::ops::Range;
 
 use serde_json::json;
 
-use super::lines::{Gap, marker};
+use super::gap::{Gap, marker};
 use crate::diag::Code;
 use crate::record::json::MAX_CAPTURE;
 use crate::record::mend::value_end;
@@ -26,6 +26,34 @@ pub(super) struct Want {
     pub code: Code,
     /// The first byte of the call or result.
     pub byte: u64,
+}
+
+/// Findings, to be found again by their place.
+#[derive(Debug, Default)]
+pub(super) struct Wants {
+    all: Vec<Want>,
+    by_byte: HashMap<u64, usize>,
+}
+
+impl Wants {
+    pub fn of(wants: impl Iterator<Item = Want>) -> Self {
+        let all: Vec<Want> = wants.collect();
+        let by_byte = all.iter().enumerate().map(|(n, w)| (w.byte, n)).collect();
+        Self { all, by_byte }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The one of this number, which must be one that [`mend`] gave.
+    pub fn get(&self, n: usize) -> Want {
+        self.all[n]
+    }
+
+    fn at(&self, byte: u64) -> Option<usize> {
+        self.by_byte.get(&byte).copied()
+    }
 }
 
 /// How one finding is mended.
@@ -77,7 +105,7 @@ pub(super) fn mend<S: Source + ?Sized>(
     source: &S,
     len: u64,
     limits: Limits,
-    wants: &[Want],
+    wants: &Wants,
 ) -> io::Result<Vec<Mended>> {
     let mut mended: Vec<Mended> = Vec::new();
     let mut waiting: Vec<Waiting> = Vec::new();
@@ -112,7 +140,7 @@ fn answer(waiting: &Waiting) -> Mended {
 fn see<S: Source + ?Sized>(
     source: &S,
     line: &Line<'_>,
-    wants: &[Want],
+    wants: &Wants,
     waiting: &mut Vec<Waiting>,
     mended: &mut Vec<Mended>,
 ) -> io::Result<()> {
@@ -136,7 +164,7 @@ fn see<S: Source + ?Sized>(
         .items
         .iter()
         .enumerate()
-        .filter_map(|(n, item)| Some((n, wants.iter().position(|w| w.byte == item.at)?)))
+        .filter_map(|(n, item)| Some((n, wants.at(item.at)?)))
         .collect();
     if hits.is_empty() {
         return Ok(());
@@ -149,7 +177,7 @@ fn see<S: Source + ?Sized>(
             continue;
         };
         let call_id = facts.call_id(item);
-        if wants[want].code == Code::OrphanToolResult {
+        if wants.get(want).code == Code::OrphanToolResult {
             let range = line.offset..line.offset + line.length;
             let gap = Gap {
                 code: Code::OrphanToolResult,
@@ -196,7 +224,7 @@ fn seed<S: Source + ?Sized>(
     source: &S,
     line: &Line<'_>,
     facts: &Facts,
-    wants: &[Want],
+    wants: &Wants,
     hits: &[(usize, usize)],
     mended: &mut Vec<Mended>,
 ) -> io::Result<()> {
@@ -209,7 +237,7 @@ fn seed<S: Source + ?Sized>(
     let end = |n: usize| value_end(source, at(n), line_end);
     let goes: BTreeSet<usize> = hits
         .iter()
-        .filter(|(_, want)| wants[*want].code == Code::OrphanToolResult)
+        .filter(|(_, want)| wants.get(*want).code == Code::OrphanToolResult)
         .map(|(n, _)| *n)
         .collect();
     for &(n, want) in hits {

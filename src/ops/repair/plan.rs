@@ -283,6 +283,15 @@ impl Maker<'_> {
         let Some(format) = format_of(path) else {
             return Ok(());
         };
+        if scope_of(path) == Scope::Catalog {
+            // No lock is its own, and the store's is not held while Segments are read.
+            for finding in findings {
+                let mut item = manual::item(finding, Some(self.store));
+                item.action = "nothing is changed: the folder's name is no Worker id; give it the one that its worker.json says, then repair it".to_owned();
+                self.plan.items.push(item);
+            }
+            return Ok(());
+        }
         let look = |e: io::Error| failed("read", path, e);
         let parent = path.parent().unwrap_or(Path::new(""));
         let opened = self

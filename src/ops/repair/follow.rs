@@ -1,6 +1,7 @@
 //! Tool calls and results of a file that lack each other, from the start or once the rest of the
 //! plan is carried out.
 
+use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -48,17 +49,19 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// What follows from taking records out: calls that are open now, results without a call. They
-    /// become items of their own, until nothing more follows.
+    /// What follows from mending lines: calls that turn out to be open, results that turn out to
+    /// have no call. They become items of their own, until nothing more follows.
     pub fn follow(&self, mut rope: Rope, items: &mut Vec<Item>) -> io::Result<Rope> {
-        if !self.options.allow_lossy || self.format == Format::Trace {
+        let mends =
+            |item: &Item| item.state == State::Planned && item.finding.code != Code::TornTail;
+        if self.format == Format::Trace || !items.iter().any(mends) {
             return Ok(rope);
         }
-        let takes_out =
-            |item: &Item| item.class == RepairClass::Lossy && item.state == State::Planned;
-        if !items.iter().any(takes_out) {
-            return Ok(rope);
-        }
+        let known: HashSet<(Code, u64)> = items
+            .iter()
+            .filter(|item| item.state != State::Planned)
+            .filter_map(|item| Some((item.finding.code, item.finding.locus.byte?)))
+            .collect();
         // One round answers what the one before left open; a result that goes leaves nothing open.
         for _ in 0..4 {
             let edited = Edited::new(self.file, &rope);
@@ -79,7 +82,8 @@ impl Lines<'_> {
                 .filter(|r| pair(r.code) && self.options.wants(r.code))
                 .filter_map(|r| {
                     let (code, byte) = (r.code, r.byte?);
-                    Some((Want { code, byte }, r))
+                    let known = known.contains(&(code, rope.old_offset(byte)));
+                    (!known).then_some((Want { code, byte }, r))
                 })
                 .collect();
             let wants = Wants::of(told.iter().map(|(want, _)| *want));
@@ -104,7 +108,9 @@ impl Lines<'_> {
                 let message = format!("{}; this follows from the rest of the plan", remark.message);
                 let finding = Finding::new(want.code, self.subject, locus, message);
                 let mut item = Item::of(finding, RepairClass::Lossy, one.action);
-                item.state = State::Planned;
+                if self.options.does(RepairClass::Lossy) {
+                    item.state = State::Planned;
+                }
                 for edit in &one.edits {
                     item.edits.push(ShownEdit {
                         offset: rope.old_offset(edit.offset),
@@ -116,7 +122,7 @@ impl Lines<'_> {
                 edits.extend(one.edits);
                 items.push(item);
             }
-            if edits.is_empty() {
+            if edits.is_empty() || !self.options.does(RepairClass::Lossy) {
                 return Ok(rope);
             }
             edits.sort_by_key(|e| (e.offset, e.length));

@@ -64,9 +64,9 @@ impl Lines<'_> {
         seen: &Seen,
     ) -> io::Result<(Item, Vec<Change>)> {
         // The head of a Segment is no record like others: without it nothing can be restored.
-        let behind = match (bad.before_start, seen.start_end) {
+        let behind = match (bad.before_start, &seen.start) {
             (false, _) => None,
-            (true, Some(end)) if mending.records == 0 => Some(end),
+            (true, Some(start)) if mending.records == 0 => Some(start),
             (true, _) => {
                 let mut item = manual::item(finding, None);
                 item.action = format!(
@@ -97,11 +97,7 @@ impl Lines<'_> {
                 code: bad.code,
                 line: bad.number,
                 // Not its own, which is only a guess: time should not go back because of it.
-                ts: if behind.is_some() {
-                    seen.start_ts
-                } else {
-                    bad.ts
-                },
+                ts: behind.map_or(bad.ts, |start| start.ts),
                 turn: bad.turn,
             };
             let record = marker(self.format, &gap, self.file, &range)?;
@@ -129,7 +125,7 @@ impl Lines<'_> {
                         with: String::new(),
                     },
                     Edit {
-                        offset: behind,
+                        offset: behind.end,
                         length: 0,
                         with: format!("{record}\n"),
                     },

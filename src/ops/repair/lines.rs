@@ -14,7 +14,7 @@ use std::path::Path;
 use super::{Item, Options, Part, ShownEdit, State, Work, bytes};
 use crate::diag::{Code, Finding, RepairClass, Subject, plural};
 use crate::record::mend::{self, Mending, Why};
-use crate::record::{Edit, Format, RecordKind, Rope, Scanned, Scanner, Verdict};
+use crate::record::{Edit, Edited, Format, RecordKind, Rope, Scanned, Scanner, Verdict};
 
 /// A line that is no good record.
 pub(super) struct BadLine {
@@ -31,20 +31,32 @@ pub(super) struct BadLine {
     pub before_start: bool,
 }
 
+impl BadLine {
+    /// Its place without the carriage return.
+    fn text(&self) -> Range<u64> {
+        self.range.start..self.range.end - u64::from(self.crlf)
+    }
+}
+
 /// What a scan tells of a file.
 pub(super) struct Seen {
     bad: Vec<BadLine>,
-    /// Where the line of the first `segment_start` ends, behind its newline.
-    pub start_end: Option<u64>,
-    /// Its time.
-    pub start_ts: u64,
+    /// The first `segment_start`.
+    pub start: Option<Start>,
     scanned: Scanned,
+}
+
+/// Where the first `segment_start` stands.
+pub(super) struct Start {
+    /// Behind the newline of its line.
+    pub end: u64,
+    pub ts: u64,
 }
 
 fn look(file: &File, len: u64, format: Format, options: &Options) -> io::Result<Seen> {
     let mut bad = Vec::new();
     let (mut ts, mut turn) = (0, 0);
-    let (mut start_end, mut start_ts) = (None, 0);
+    let mut start = None;
     let scanned = Scanner::new(options.limits).scan(file, len, format, |line| {
         match &line.verdict {
             Verdict::Blank => {}
@@ -52,9 +64,11 @@ fn look(file: &File, len: u64, format: Format, options: &Options) -> io::Result<
                 ts = facts.ts;
                 if format == Format::Trace {
                     turn = line.bytes.and_then(turn_of).unwrap_or(turn);
-                } else if facts.kind() == Some(RecordKind::SegmentStart) && start_end.is_none() {
-                    start_end = Some(line.offset + line.length + 1);
-                    start_ts = facts.ts;
+                } else if facts.kind() == Some(RecordKind::SegmentStart) && start.is_none() {
+                    start = Some(Start {
+                        end: line.offset + line.length + 1,
+                        ts: facts.ts,
+                    });
                 }
             }
             Verdict::Bad(fault) => bad.push(BadLine {
@@ -64,15 +78,14 @@ fn look(file: &File, len: u64, format: Format, options: &Options) -> io::Result<
                 code: fault.code,
                 ts,
                 turn,
-                before_start: format == Format::Segment && start_end.is_none(),
+                before_start: format == Format::Segment && start.is_none(),
             }),
         }
         ControlFlow::Continue(())
     })?;
     Ok(Seen {
         bad,
-        start_end,
-        start_ts,
+        start,
         scanned,
     })
 }
@@ -114,7 +127,8 @@ pub(super) struct Change {
 impl Lines<'_> {
     /// Makes a plan for the findings of the file that are about its lines.
     pub fn plan(&self, findings: Vec<Finding>) -> io::Result<Mended> {
-        let seen = look(self.file, self.len, self.format, self.options)?;
+        let mut seen = look(self.file, self.len, self.format, self.options)?;
+        self.find_start(&mut seen)?;
         let mut by_line: BTreeMap<u64, Finding> = BTreeMap::new();
         let mut pairs_found = Vec::new();
         let mut items = Vec::new();
@@ -150,6 +164,55 @@ impl Lines<'_> {
         let rope = self.follow(rope, &mut items)?;
         let work = self.work(&rope, &changes, &seen)?;
         Ok(Mended { items, work })
+    }
+
+    /// The first `segment_start` may stand on a line that is mended.
+    fn find_start(&self, seen: &mut Seen) -> io::Result<()> {
+        let before = seen.bad.iter().position(|bad| !bad.before_start);
+        let before = before.unwrap_or(seen.bad.len());
+        for n in 0..before {
+            let Some(bad) = seen.bad.get(n) else { break };
+            if bad.code == Code::OversizedLine {
+                continue;
+            }
+            let Some(start) = self.start_on(bad)? else {
+                continue;
+            };
+            seen.start = Some(start);
+            for behind in seen.bad.iter_mut().skip(n + 1) {
+                behind.before_start = false;
+            }
+            break;
+        }
+        Ok(())
+    }
+
+    /// The `segment_start` that comes of a line that is mended and loses nothing.
+    fn start_on(&self, bad: &BadLine) -> io::Result<Option<Start>> {
+        let mending = mend::mend(self.file, bad.text(), self.format)?;
+        if !mending.is_whole() {
+            return Ok(None);
+        }
+        let end = (bad.range.end + 1).min(self.len);
+        let mut edits = vec![gone(0, bad.range.start)];
+        edits.extend(mending.edits.into_iter().map(|(edit, _)| edit));
+        edits.push(gone(end, self.len));
+        let rope = Rope::edited(self.len, &edits);
+        let line = Edited::new(self.file, &rope);
+        let mut start = None;
+        Scanner::new(self.options.limits).scan(
+            &line,
+            rope.len(),
+            self.format,
+            |line| match &line.verdict {
+                Verdict::Record(facts) if facts.kind() == Some(RecordKind::SegmentStart) => {
+                    start = Some(Start { end, ts: facts.ts });
+                    ControlFlow::Break(())
+                }
+                _ => ControlFlow::Continue(()),
+            },
+        )?;
+        Ok(start)
     }
 
     fn shown(&self, edit: &Edit) -> io::Result<ShownEdit> {
@@ -215,8 +278,7 @@ impl Lines<'_> {
             let item = super::manual::item(finding, None);
             return Ok((item, Vec::new()));
         }
-        let line = bad.range.start..bad.range.end - u64::from(bad.crlf);
-        let mending = mend::mend(self.file, line, self.format)?;
+        let mending = mend::mend(self.file, bad.text(), self.format)?;
         if mending.is_whole() {
             return self.whole(finding, bad, &mending);
         }
@@ -280,6 +342,14 @@ impl Lines<'_> {
             edits,
             keep,
         }))
+    }
+}
+
+fn gone(from: u64, to: u64) -> Edit {
+    Edit {
+        offset: from,
+        length: to - from,
+        with: String::new(),
     }
 }
 

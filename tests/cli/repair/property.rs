@@ -446,6 +446,11 @@ fn hold(seed: u64, tell: bool) {
     same_trees(&tree(&root), &repaired, &at("the undo undone"));
 }
 
+/// Seeds that did not hold once: a start on a line that is mended, calls that a mended line opens.
+const ONCE_BROKEN: [u64; 12] = [
+    570, 777, 1399, 1984, 2122, 2947, 3214, 3445, 5604, 7038, 9025, 9602,
+];
+
 #[test]
 fn a_repair_holds_what_it_promises() {
     if let Ok(seed) = std::env::var("WAGG_REPAIR_SEED") {
@@ -454,7 +459,7 @@ fn a_repair_holds_what_it_promises() {
     let seeds = std::env::var("WAGG_REPAIR_SEEDS").map_or(200, |n| n.parse().unwrap());
     let from = std::env::var("WAGG_REPAIR_FROM").map_or(0, |n| n.parse().unwrap());
     let mut failed = Vec::new();
-    for seed in from..from + seeds {
+    for seed in (from..from + seeds).chain(ONCE_BROKEN) {
         if std::panic::catch_unwind(|| hold(seed, false)).is_err() {
             failed.push(seed);
         }

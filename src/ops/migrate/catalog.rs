@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::each::each;
-use super::facts::{Known, Moved};
+use super::facts::{Known, Noted};
 use super::{Options, noted};
 use crate::diag::{Code, Finding, Locus, Progress, Result, Subject};
 use crate::layout::{CatalogVersion, Generation, Paths, SessionId, WorkerId, file, leftover};
@@ -163,7 +163,7 @@ fn doubles(found: &mut Found, claimed_by: &BTreeMap<WorkerId, Vec<PathBuf>>) {
     });
 }
 
-fn one(workers: &Dir, folder: &WorkerFolder, kind: EntryKind, noted: Option<&Moved>) -> Seen {
+fn one(workers: &Dir, folder: &WorkerFolder, kind: EntryKind, noted: Option<&Noted>) -> Seen {
     let path = Path::new(file::WORKERS).join(&folder.name);
     let mut seen = Seen {
         id: folder.id,
@@ -232,7 +232,7 @@ fn one(workers: &Dir, folder: &WorkerFolder, kind: EntryKind, noted: Option<&Mov
 
 impl Seen {
     /// Takes over what a run of ours noted of a Worker that has not changed since.
-    fn as_noted(&mut self, id: WorkerId, moved: &Moved) {
+    fn as_noted(&mut self, id: WorkerId, moved: &Noted) {
         self.as_noted = true;
         self.known = true;
         self.standing.push((id, Standing::Known));

@@ -81,6 +81,41 @@ pub struct Moved {
     pub glance: Option<Glance>,
 }
 
+/// Of a file that was copied, what a rerun looks at.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct NotedFile {
+    /// Its name.
+    pub name: Box<str>,
+    /// In bytes.
+    pub bytes: u64,
+    /// When the source was last written, in nanoseconds since 1970.
+    pub source_time: i64,
+    /// When the copy was written, in nanoseconds since 1970.
+    pub time: i64,
+}
+
+/// Of a Worker that was moved, what a rerun looks at: a [`Moved`] without its digests.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Noted {
+    /// Which.
+    pub worker_id: WorkerId,
+    /// Its Session, if it has one.
+    pub session_id: Option<SessionId>,
+    /// The Segment that its metadata pointed at.
+    #[serde(default)]
+    pub segment_id: Option<SegmentId>,
+    /// Its Session was reserved and not written yet.
+    #[serde(default)]
+    pub pending: bool,
+    /// Its `metadata.json`.
+    pub metadata: Option<NotedFile>,
+    /// The files of its Session, in the order of their names.
+    pub files: Vec<NotedFile>,
+    /// Not there if a part of it was found in place.
+    #[serde(default)]
+    pub glance: Option<Glance>,
+}
+
 /// One Worker that was left.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LeftWorker {
@@ -160,7 +195,7 @@ pub struct Known {
     /// The newest run that noted anything.
     pub latest: Option<OperationId>,
     /// Workers that a run of ours moved, as they were then.
-    pub moved: BTreeMap<WorkerId, Moved>,
+    pub moved: BTreeMap<WorkerId, Noted>,
     /// Workers that a run of ours was about to move, whether or not it came to it.
     moving: Vec<(u64, u64)>,
     /// What the newest run left.
@@ -234,8 +269,8 @@ impl Known {
                 return Some(run.previous);
             }
             "worker" => {
-                let moved: Moved = serde_json::from_slice(line).ok()?;
-                self.moved.entry(moved.worker_id).or_insert(moved);
+                let noted: Noted = serde_json::from_slice(line).ok()?;
+                self.moved.entry(noted.worker_id).or_insert(noted);
             }
             "left" if newest => {
                 let left: LeftWorker = serde_json::from_slice(line).ok()?;

@@ -10,6 +10,7 @@
 //! a rerun finds it, compares it and goes on.
 
 mod act;
+mod carry;
 mod catalog;
 mod compare;
 mod copy;
@@ -17,20 +18,24 @@ mod copy;
 mod crash_tests;
 mod diagnostics;
 mod each;
+mod examine;
 mod facts;
+mod judge;
 mod layout_up;
 mod manifest;
 mod noted;
+mod pipe;
 mod plan;
 mod report;
 mod run;
 mod sources;
+mod stage;
 mod target;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-pub use facts::{CopiedFile, Glance, Known, LeftWorker, Moved};
+pub use facts::{CopiedFile, Glance, Known, LeftWorker, Moved, Noted, NotedFile};
 pub use layout_up::Home;
 pub use report::{Did, Report, RootReport, Summary, Why, WorkerReport};
 pub use run::{Done, migrate};

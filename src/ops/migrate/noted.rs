@@ -3,7 +3,9 @@
 //!
 //! A glance that does not agree says nothing: the Worker is then looked at in full.
 
-use super::facts::{CopiedFile, Moved, time_of};
+use std::ffi::{OsStr, OsString};
+
+use super::facts::{Noted, NotedFile, time_of};
 use crate::layout::file;
 use crate::store::{Dir, EntryKind, FileStat};
 
@@ -19,14 +21,14 @@ fn is_folder(dir: &Dir, time: i64) -> bool {
 }
 
 /// The legacy metadata, in its folder.
-pub(super) fn metadata(folder: &Dir, moved: &Moved) -> bool {
-    let is = |m: &CopiedFile| is_file(folder, file::METADATA, m.bytes, m.source_time);
-    moved.metadata.as_ref().is_some_and(is)
+pub(super) fn metadata(folder: &Dir, noted: &Noted) -> bool {
+    let is = |m: &NotedFile| is_file(folder, file::METADATA, m.bytes, m.source_time);
+    noted.metadata.as_ref().is_some_and(is)
 }
 
 /// What is in the store, in the Worker's folder.
-pub(super) fn target(dir: &Dir, moved: &Moved) -> bool {
-    let (Some(glance), Some(metadata)) = (&moved.glance, &moved.metadata) else {
+pub(super) fn target(dir: &Dir, noted: &Noted) -> bool {
+    let (Some(glance), Some(metadata)) = (&noted.glance, &noted.metadata) else {
         return false;
     };
     if !is_folder(dir, glance.folder_time)
@@ -35,7 +37,7 @@ pub(super) fn target(dir: &Dir, moved: &Moved) -> bool {
     {
         return false;
     }
-    if moved.pending || moved.session_id.is_none() {
+    if noted.pending || noted.session_id.is_none() {
         return true;
     }
     let look = || -> std::io::Result<bool> {
@@ -44,7 +46,7 @@ pub(super) fn target(dir: &Dir, moved: &Moved) -> bool {
         let segments = session.dir(file::SEGMENTS)?;
         Ok(time_of(&document) == glance.session_time
             && is_folder(&segments, glance.segments_time)
-            && moved
+            && noted
                 .files
                 .iter()
                 .all(|f| is_file(&segments, &f.name, f.bytes, f.time)))
@@ -53,12 +55,31 @@ pub(super) fn target(dir: &Dir, moved: &Moved) -> bool {
 }
 
 /// The legacy folder of its Session.
-pub(super) fn source(dir: &Dir, moved: &Moved) -> bool {
-    moved.glance.as_ref().is_some_and(|glance| {
+pub(super) fn source(dir: &Dir, noted: &Noted) -> bool {
+    noted.glance.as_ref().is_some_and(|glance| {
         is_folder(dir, glance.source_time)
-            && moved
+            && noted
                 .files
                 .iter()
                 .all(|f| is_file(dir, &f.name, f.bytes, f.source_time))
     })
+}
+
+/// All files of its Session in both places, whatever the times of the folders.
+pub(super) fn files(noted: &Noted, source: &Dir, segments: &Dir, names: &[OsString]) -> bool {
+    let Ok(entries) = source.entries() else {
+        return false;
+    };
+    let listed = entries.iter().map(|entry| &entry.name);
+    let same = |names: &mut dyn Iterator<Item = &OsString>| {
+        names
+            .map(OsString::as_os_str)
+            .eq(noted.files.iter().map(|file| OsStr::new(&*file.name)))
+    };
+    same(&mut names.iter())
+        && same(&mut listed.into_iter())
+        && noted.files.iter().all(|f| {
+            is_file(source, &f.name, f.bytes, f.source_time)
+                && is_file(segments, &f.name, f.bytes, f.time)
+        })
 }

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::act::{Act, Carried, Names, make_found_durable, write_manifest};
+use super::act::Names;
+use super::carry::Work;
 use super::catalog::live;
 use super::copy::interrupted;
-use super::facts::{Begin as NotesBegin, Known, LeftWorker, Notes};
+use super::facts::Known;
 use super::layout_up::{Home, move_up};
 use super::manifest::Manifest;
 use super::plan::{Plan, Step, plan};
@@ -13,11 +14,9 @@ use super::report::{Report, RootReport};
 use super::sources::are_absent;
 use super::{COMMAND, Options, Sources, apart};
 use crate::diag::{Code, Effects, Error, Locus, NoProgress, Progress, Result};
-use crate::layout::{OperationId, Paths};
+use crate::layout::Paths;
 use crate::ops::change::{self, Flags, Settled};
-use crate::store::journal::{
-    Begin, Intent, Journal, Lookup, OpenOperation, Outcome, Receipt, lookup,
-};
+use crate::store::journal::{Begin, Intent, Journal, Lookup, Outcome, Receipt, lookup};
 use crate::store::{Document, Locks, Store, StoreGuard};
 
 /// How a migration ended.
@@ -82,7 +81,7 @@ pub fn migrate(
 }
 
 /// What makes the operation exactly-once.
-struct Request {
+pub(super) struct Request {
     fingerprint: String,
     args: Value,
 }
@@ -125,7 +124,7 @@ impl Request {
 }
 
 impl Done {
-    fn of(report: Report) -> Self {
+    pub(super) fn of(report: Report) -> Self {
         Self {
             report,
             stopped: None,
@@ -261,7 +260,7 @@ fn needs_writing(plan: &Plan, manifest: &Manifest, known: &Known) -> bool {
 }
 
 /// Sets the checkpoints of all Workers of which nothing has to be moved.
-fn settle_states(plan: &Plan, manifest: &mut Manifest) {
+pub(super) fn settle_states(plan: &Plan, manifest: &mut Manifest) {
     for item in &plan.items {
         if let (Some(state), false) = (item.state, matches!(item.step, Step::Move(_))) {
             manifest.set(item.id, state);
@@ -312,19 +311,19 @@ fn moved_up(
     Ok(up)
 }
 
-fn unwritable(e: serde_json::Error) -> Error {
+pub(super) fn unwritable(e: serde_json::Error) -> Error {
     Error::new(Code::Internal, "a receipt can not be written as JSON").caused_by(e)
 }
 
 /// A migration under its locks.
-struct Run<'a> {
-    home: &'a Home,
-    guard: &'a StoreGuard<'a>,
-    journal: &'a Journal<'a>,
-    options: &'a Options,
-    flags: &'a Flags<'a>,
-    request: &'a Request,
-    progress: &'a dyn Progress,
+pub(super) struct Run<'a> {
+    pub home: &'a Home,
+    pub guard: &'a StoreGuard<'a>,
+    pub journal: &'a Journal<'a>,
+    pub options: &'a Options,
+    pub flags: &'a Flags<'a>,
+    pub request: &'a Request,
+    pub progress: &'a dyn Progress,
 }
 
 impl Run<'_> {
@@ -404,148 +403,4 @@ fn taken(other: &Intent) -> Error {
         ),
     )
     .hint(format!("wagg op show {}", other.operation_id))
-}
-
-/// A plan that is carried out under its intent.
-struct Work<'a> {
-    run: &'a Run<'a>,
-    plan: &'a Plan,
-    sources: &'a Sources,
-    names: &'a Names,
-    previous: Option<OperationId>,
-}
-
-impl Work<'_> {
-    fn carry_out(
-        &self,
-        operation: OpenOperation<'_>,
-        mut manifest: Manifest,
-        mut report: Report,
-        mut notes: Vec<crate::diag::Finding>,
-    ) -> Result<Done> {
-        let id = operation.id();
-        let begun = self.begin(id, &mut manifest);
-        let mut file = match begun {
-            Ok(file) => file,
-            Err(e) if e.code == Code::OutcomeUnknown => return Err(e),
-            Err(e) => {
-                // Nothing of a Worker was touched. Should this note be lost, it is settled.
-                let _ = operation.clear();
-                return Err(e);
-            }
-        };
-        let act = Act {
-            guard: self.run.guard,
-            sources: self.sources,
-            options: self.run.options,
-            names: self.names,
-            progress: self.run.progress,
-        };
-        let Carried {
-            mut moved,
-            left,
-            notes: found,
-            mut stopped,
-        } = act.run(self.plan, &mut manifest, &mut file)?;
-        let did_something = !moved.is_empty();
-        for worker in &mut report.workers {
-            let Some(id) = worker.worker_id else { continue };
-            if let Some(brief) = moved.remove(&id) {
-                worker.moved(brief);
-            }
-            if let Some(finding) = left.get(&id) {
-                worker.left(finding);
-            }
-        }
-        notes.extend(found);
-        report.remark(notes);
-        report.operation_id = Some(id);
-        report.request_id.clone_from(&self.run.flags.request_id);
-        report.facts = Some(Notes::path(id));
-        let mut all_left = self.plan.left_set();
-        all_left.extend(left.values().map(LeftWorker::of));
-        report.conclude(&self.run.options.roots);
-        let complete = report.is_complete() && stopped.is_none();
-        report.outcome = if complete { "done" } else { "partial" }.to_owned();
-        report.conclude(&self.run.options.roots);
-        manifest.conclude(complete, &self.plan.diagnostics);
-        let summary = serde_json::to_value(&report.summary).map_err(unwritable)?;
-        let ended = write_manifest(self.run.guard, &mut manifest, self.names)
-            .and_then(|()| file.end(all_left, &report.outcome, summary));
-        if let Err(e) = ended {
-            if e.code == Code::OutcomeUnknown {
-                return Err(e);
-            }
-            stopped.get_or_insert(e);
-        }
-        let effects = if did_something {
-            Effects::Some
-        } else {
-            Effects::None
-        };
-        let stopped = stopped.map(|e| e.effects(effects));
-        self.end(operation, &report, stopped.is_some())?;
-        Ok(Done {
-            stopped,
-            ..Done::of(report)
-        })
-    }
-
-    /// Writes what must be there before the first Worker is touched: our own notes, and the
-    /// manifest with what is known already.
-    fn begin(&self, id: OperationId, manifest: &mut Manifest) -> Result<Notes> {
-        let moving: Vec<_> = self.plan.becoming_ours().collect();
-        let roots = &self.run.options.roots;
-        let file = Notes::begin(
-            self.run.guard,
-            &NotesBegin {
-                operation: id,
-                sessions: &roots.sessions.to_string_lossy(),
-                metadata: &roots.metadata.to_string_lossy(),
-                moving: &moving,
-                previous: self.previous,
-                temp: &self.names.latest,
-            },
-        )?;
-        make_found_durable(self.run.guard, self.plan, manifest)?;
-        settle_states(self.plan, manifest);
-        let complete = self.plan.moving().next().is_none() && self.plan.is_complete();
-        manifest.conclude(complete, &self.plan.diagnostics);
-        write_manifest(self.run.guard, manifest, self.names)?;
-        Ok(file)
-    }
-
-    /// Writes the outcome. What was stopped half way does not bind its request id: the next try
-    /// goes on where this one stopped.
-    fn end(&self, operation: OpenOperation<'_>, report: &Report, stopped: bool) -> Result<()> {
-        let bound = self.run.flags.request_id.is_some() && !stopped;
-        let receipt = if bound {
-            Receipt::new(report)
-        } else {
-            Receipt::new(&json!({
-                "operation_id": report.operation_id,
-                "outcome": report.outcome,
-                "command": COMMAND,
-                "summary": report.summary,
-                "facts": report.facts,
-            }))
-        };
-        let outcome = match report.outcome.as_str() {
-            _ if stopped => Outcome::Cleared,
-            "done" => Outcome::Done,
-            _ => Outcome::Partial,
-        };
-        operation
-            .finish(outcome, receipt.map_err(unwritable)?)
-            .map(drop)
-            .map_err(|e| {
-                Error::new(
-                    Code::OutcomeUnknown,
-                    "the migration is on disk and its outcome could not be noted; a rerun finds it done",
-                )
-                .effects(Effects::All)
-                .hint("run wagg migrate again")
-                .caused_by(e)
-            })
-    }
 }

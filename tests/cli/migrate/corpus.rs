@@ -14,6 +14,7 @@ use crate::support::damage::copy_tree;
 use crate::support::{Output, TestEnv};
 
 /// The corpus, if it is here.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn corpus() -> Option<PathBuf> {
     let dir = std::env::var_os("WAGG_REFERENCE_CORPUS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures/reference-v1"),

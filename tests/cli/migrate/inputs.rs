@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use super::Old;
+use super::{Happens, Old};
 use crate::support::damage;
 use crate::support::store::{id, put};
 use crate::support::tree;
@@ -95,7 +95,7 @@ fn missing_roots_count_as_empty_and_are_named() {
 /// C21, C25: what does not belong into a Session keeps its Worker where it is, and no other.
 #[test]
 fn what_is_no_file_keeps_its_worker() {
-    let bad: [(&str, Box<dyn Fn(&Old)>); 7] = [
+    let bad: [(&str, Happens); 7] = [
         (
             "symbolic_link",
             Box::new(|old| {
@@ -330,4 +330,42 @@ fn who_a_worker_is_must_be_told() {
         ]
     );
     assert_eq!(answer["diagnostics"], serde_json::json!([]));
+}
+
+/// C25: `--fail-fast` stops at the first trouble in the order of the Workers, whichever it is.
+#[test]
+fn c25_fail_fast_stops_in_order() {
+    let old = Old::with(4);
+    damage::empty(&old.path("workers/3/worker.json"));
+    assert_eq!(
+        old.did(&["--fail-fast"]),
+        [
+            "1 migrated",
+            "2 migrated",
+            "4 not_reached",
+            "3 left empty_document"
+        ]
+    );
+    let old = Old::with(4);
+    put(session(&old, 2).join("notes.txt"), b"x");
+    for jobs in ["1", "4"] {
+        assert_eq!(
+            old.did(&["--fail-fast", "--jobs", jobs])[1..],
+            ["2 left unknown_file", "3 not_reached", "4 not_reached"]
+        );
+    }
+    // One that only shows when it is read.
+    let old = Old::with(4);
+    let path = session(&old, 2).join(format!("{}.jsonl", id(0x21)));
+    damage::replace_line(&path, 3, "not a record");
+    assert_eq!(
+        old.did(&["--fail-fast", "--jobs", "4"]),
+        [
+            "1 migrated",
+            "2 left corrupt_record",
+            "3 not_reached",
+            "4 not_reached"
+        ]
+    );
+    assert!(!old.path("workers/3/session").exists());
 }

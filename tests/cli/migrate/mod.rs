@@ -100,6 +100,9 @@ pub fn did(answer: &serde_json::Value) -> Vec<String> {
         .collect()
 }
 
+/// Something that happens to a store or its sources.
+pub type Happens = Box<dyn Fn(&Old)>;
+
 /// The arguments of every run.
 pub const ROOTS: [&str; 7] = [
     "--store",

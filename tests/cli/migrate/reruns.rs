@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Old, whole};
+use super::{Happens, Old, whole};
 use crate::support::damage;
 use crate::support::store::{id, put};
 use crate::support::tree;
@@ -42,11 +42,11 @@ fn c22_all_done_changes_nothing() {
 /// A Worker that ran since is advanced, in every way in which a Runtime goes on.
 #[test]
 fn c24_a_worker_that_ran_is_advanced() {
-    let turn = b"{\"kind\":\"turn_end\",\"ts\":1700000099999,\"turn_count\":3}\n";
-    let went_on: [(&str, Box<dyn Fn(&Old)>); 4] = [
+    let turn: &'static [u8] = b"{\"kind\":\"turn_end\",\"ts\":1700000099999,\"turn_count\":3}\n";
+    let went_on: [(&str, Happens); 4] = [
         (
             "new records",
-            Box::new(|old| damage::append(&old.path(&segment(0x11)), turn)),
+            Box::new(move |old| damage::append(&old.path(&segment(0x11)), turn)),
         ),
         (
             "a new Segment and its trace",
@@ -66,7 +66,7 @@ fn c24_a_worker_that_ran_is_advanced() {
         ),
         (
             "a cleared source",
-            Box::new(|old| {
+            Box::new(move |old| {
                 damage::append(&old.path(&segment(0x11)), turn);
                 let source = old.legacy.sessions().join(id(1));
                 std::fs::remove_file(source.join(format!("{}.jsonl", id(0x11)))).unwrap();
@@ -104,7 +104,7 @@ fn c24_a_torn_tail_that_a_runtime_cut() {
 /// What did not come from the source by way of a Runtime is a collision; both copies stay.
 #[test]
 fn c24_all_else_is_a_collision() {
-    let collisions: [(&str, &str, Box<dyn Fn(&Old)>); 8] = [
+    let collisions: [(&str, &str, Happens); 8] = [
         (
             "the source grew",
             "target_differs",

@@ -206,8 +206,8 @@ fn a_table_has_short_ids_that_lead_back() {
     let out = place.line("worker list --format table").ok();
     assert_eq!(
         out.stdout(),
-        "ID  NAME    SESSION  ACTIVE    SEGMENTS     SIZE  RUN  STATE\n\
-         1   demo 1  present  019fe462         2  2.2 KiB  -    ok\n"
+        "ID  NAME    SESSION  ACTIVE    SEGS     SIZE  RUN  STATE\n\
+         1   demo 1  present  019fe462     2  2.2 KiB  -    ok\n"
     );
     let out = place.line("segment list 1 --format table").ok();
     for line in out.stdout().lines().skip(1) {

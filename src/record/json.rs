@@ -15,6 +15,7 @@
 
 use crate::diag::Code;
 
+use super::marks::Marks;
 use super::shape::{External, Presence, Shape, Slot, TAG, Ty, Union};
 
 /// Containers may nest this deep; a Runtime's reader stops there.
@@ -36,6 +37,12 @@ pub trait Bytes: Sized {
     fn advance(&mut self) -> bool;
     /// The same bytes from an offset within the window on, as a cursor of its own.
     fn fork(&self, at: usize) -> Self;
+    /// How many bytes of the window from `at` on stand before the end of a string or something that
+    /// is not a plain escape, and which byte it is; none at the window's end.
+    #[inline]
+    fn run(&self, at: usize, control_free: bool) -> (usize, Option<u8>) {
+        skip_run(self.window().get(at..).unwrap_or(&[]), control_free)
+    }
 }
 
 /// All bytes in one window.
@@ -43,13 +50,32 @@ pub trait Bytes: Sized {
 pub struct Whole<'a> {
     bytes: &'a [u8],
     base: u64,
+    marks: Option<Marked<'a>>,
+}
+
+/// The marks of the block that a line stands in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Marked<'a> {
+    /// Of the whole block.
+    pub marks: &'a Marks,
+    /// Where the line begins in it.
+    pub at: usize,
 }
 
 impl<'a> Whole<'a> {
     /// `bytes`, the first of which stands at `base` in its file.
     #[must_use]
     pub const fn new(bytes: &'a [u8], base: u64) -> Self {
-        Self { bytes, base }
+        Self {
+            bytes,
+            base,
+            marks: None,
+        }
+    }
+
+    /// The same, with the marks of the block around it.
+    pub(crate) const fn marked(bytes: &'a [u8], base: u64, marks: Option<Marked<'a>>) -> Self {
+        Self { bytes, base, marks }
     }
 }
 
@@ -69,7 +95,32 @@ impl Bytes for Whole<'_> {
         Self {
             bytes: &self.bytes[at..],
             base: self.base + at as u64,
+            marks: self.marks.map(|marked| Marked {
+                at: marked.at + at,
+                ..marked
+            }),
         }
+    }
+    #[inline]
+    fn run(&self, at: usize, control_free: bool) -> (usize, Option<u8>) {
+        let Some(marked) = self.marks else {
+            return skip_run(self.bytes.get(at..).unwrap_or(&[]), control_free);
+        };
+        marked_run(self.bytes, at, marked.marks.stop(marked.at + at), marked.at)
+    }
+}
+
+/// [`Bytes::run`] on a window that begins at `base` of a block whose next mark is at `stop`.
+#[inline]
+pub(crate) fn marked_run(
+    window: &[u8],
+    at: usize,
+    stop: Option<usize>,
+    base: usize,
+) -> (usize, Option<u8>) {
+    match stop.and_then(|stop| window.get(stop - base).map(|b| (stop, *b))) {
+        Some((stop, b)) => (stop - base - at, Some(b)),
+        None => (window.len().saturating_sub(at), None),
     }
 }
 
@@ -810,9 +861,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
     fn skip_string(&mut self) -> Step {
         self.pos += 1;
         loop {
-            let window = self.bytes.window();
-            let rest = window.get(self.pos..).unwrap_or(&[]);
-            let (run, end) = skip_run(rest, self.control_free);
+            let (run, end) = self.bytes.run(self.pos, self.control_free);
             self.pos += run;
             match end {
                 Some(b'"') => {

@@ -1,8 +1,36 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::record::scan::{Format, check_line};
 use crate::record::schema::RECORD;
 
 static ANY: Ty = Ty::Any;
+
+/// The walk with the marks of a block in which the text begins at `place` and others stand around
+/// it, as the scanner makes them.
+fn walk_marked(text: &[u8], ty: &'static Ty, place: usize) -> Walk {
+    let before = [&b"\\\"\\u"[..], &vec![b'x'; place]].concat();
+    let block = [
+        &before[..place.saturating_sub(1)],
+        b"\n",
+        text,
+        b"\n\"\\u\"\n",
+    ]
+    .concat();
+    let at = place.max(1);
+    let mut marks = Marks::default();
+    marks.start(&block);
+    let marked = Marked { marks: &marks, at };
+    check(
+        Whole::marked(&block[at..at + text.len()], 0, Some(marked)),
+        ty,
+        &mut NoSink,
+        marks.control_free(),
+    )
+}
+
+/// Where a text can begin so that its bytes stand at each place of a word at least once.
+const PLACES: [usize; 9] = [0, 1, 7, 31, 32, 62, 63, 64, 129];
 
 /// Bytes that come one at a time, so that every token is cut everywhere.
 #[derive(Clone, Copy)]
@@ -58,7 +86,16 @@ fn good(text: &str) -> bool {
             "{text} in windows of {width}"
         );
     }
+    for place in PLACES {
+        let marked = walk_marked(text.as_bytes(), &ANY, place);
+        assert_eq!(told(&walk), told(&marked), "{text} at {place}");
+    }
     walk.fault.is_none() && !walk.more
+}
+
+/// All that a walk says.
+fn told(walk: &Walk) -> (Option<Fault>, bool, u64, bool) {
+    (walk.fault.clone(), walk.broken, walk.end, walk.more)
 }
 
 /// The grammar is serde_json's own, which a Runtime reads with; its typed reader checks every
@@ -207,6 +244,10 @@ fn record(text: &str) -> (Option<Code>, Option<u64>) {
             "{text} in windows of {width}"
         );
     }
+    for place in PLACES {
+        let marked = walk_marked(text.as_bytes(), &TY, place);
+        assert_eq!(told(&walk), told(&marked), "{text} at {place}");
+    }
     let (code, at, _) = verdict(&walk);
     (code, at)
 }
@@ -338,5 +379,90 @@ fn base64_is_checked_to_its_unused_bits() {
             (!fine).then_some(Code::WrongType),
             "{data}"
         );
+    }
+}
+
+/// One piece of a string, whole or not.
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-z ]{0,70}",
+        4 => prop::sample::select(vec![
+            "\\n", "\\\"", "\\\\", "\\t", "\\/", "\\u0041", "\\u00e4", "\\ud83c\\udf55", "\u{e4}",
+            "\u{1f355}", "\u{7f}", "\u{2028}",
+        ]).prop_map(str::to_owned),
+        1 => prop::sample::select(vec![
+            "\\ud83c", "\\udf55", "\\ud83c\\n", "\\ud83c\\ud83c", "\\ud83cx", "\\q", "\\u12", "\\",
+            "\"", "\u{1}", "\t", "\\u12g4",
+        ]).prop_map(str::to_owned),
+    ]
+}
+
+fn string() -> impl Strategy<Value = String> {
+    proptest::collection::vec(piece(), 0..6).prop_map(|all| format!("\"{}\"", all.concat()))
+}
+
+fn json() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        4 => string(),
+        1 => prop::sample::select(vec![
+            "0", "-0", "12", "1e5", "1E+400", "1.5", "01", "-", "1.", "null", "true", "false", "nul",
+            "18446744073709551616", "1e-400",
+        ]).prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let member = (string(), inner.clone()).prop_map(|(key, value)| format!("{key}:{value}"));
+        prop_oneof![
+            proptest::collection::vec(inner, 0..4).prop_map(|all| format!("[{}]", all.join(","))),
+            proptest::collection::vec(member, 0..4)
+                .prop_map(|all| format!("{{{}}}", all.join(" , "))),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 20_000 }))]
+
+    /// Any value, whole, cut or with a byte changed: what we accept is what serde_json accepts,
+    /// and windows and marks change nothing.
+    #[test]
+    fn any_text_is_judged_as_serde_json_does(
+        text in json(),
+        cut in any::<prop::sample::Index>(),
+        byte in prop::option::weighted(0.3, prop::sample::select(&b"\"\\,:[]{}0n \x02"[..])),
+        end in prop::option::weighted(0.1, any::<prop::sample::Index>()),
+    ) {
+        let mut bytes = text.into_bytes();
+        if let Some(byte) = byte {
+            let at = cut.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(end) = end {
+            bytes.truncate(end.index(bytes.len() + 1));
+        }
+        // A changed byte may break a character; the scanner looks for that first.
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            let theirs = serde_json::from_str::<Strict>(text).is_ok();
+            prop_assert_eq!(good(text), theirs, "{}", text);
+        }
+    }
+
+    /// The same of records with known fields, in which strings are read, passed over and picked.
+    #[test]
+    fn any_record_is_the_same_with_marks_and_in_windows(
+        text in string(),
+        payload in json(),
+        id in string(),
+        place in 1usize..200,
+    ) {
+        static TY: Ty = Ty::Tagged(&RECORD);
+        for line in [
+            format!(r#"{{"kind":"assistant_item","ts":1,"item":{{"kind":"message","role":"assistant","content":[{{"kind":"text","text":{text}}}]}}}}"#),
+            format!(r#"{{"kind":"tool_result","ts":1,"item":{{"kind":"tool_result","call_id":{id},"summary":{text},"attachments":[{{"kind":"image","mime_type":"image/png","data":{id}}}]}}}}"#),
+            format!(r#"{{"ts":1,"domain":{id},"payload":{payload},"kind":"extension"}}"#),
+        ] {
+            record(&line);
+            let walk = check(Whole::new(line.as_bytes(), 0), &TY, &mut NoSink, false);
+            prop_assert_eq!(told(&walk), told(&walk_marked(line.as_bytes(), &TY, place)), "{}", line);
+        }
     }
 }

@@ -13,6 +13,7 @@ pub mod fold;
 mod format_tests;
 pub mod item;
 pub mod json;
+mod marks;
 pub mod mend;
 pub mod preview;
 pub mod replay;

@@ -16,7 +16,8 @@ use sha2::{Digest, Sha256};
 
 use super::diagnose::diagnose;
 use super::facts::Facts;
-use super::json::{Fault, NoSink, Walk};
+use super::json::{Fault, Marked, NoSink, Walk};
+use super::marks::Marks;
 use super::schema::{RECORD, TRACE};
 use super::shape::Ty;
 use super::source::{Source, read_full};
@@ -118,6 +119,7 @@ pub struct Scanned {
 pub struct Scanner {
     limits: Limits,
     buf: Vec<u8>,
+    marks: Marks,
     facts: Facts,
     hasher: Option<Sha256>,
 }
@@ -129,6 +131,7 @@ impl Scanner {
         Self {
             limits,
             buf: Vec::new(),
+            marks: Marks::default(),
             facts: Facts::default(),
             hasher: None,
         }
@@ -247,7 +250,8 @@ impl Scanner {
                 hasher.update(block);
             }
             let block_utf8 = simdutf8::basic::from_utf8(block).is_ok();
-            let control_free = is_control_free(block);
+            self.marks.start(block);
+            let control_free = self.marks.control_free();
             let mut start = 0;
             for newline in memchr::memchr_iter(b'\n', block) {
                 let raw = &block[start..newline];
@@ -265,6 +269,10 @@ impl Scanner {
                     let view: View<'_, S> = View::Whole {
                         bytes,
                         start: line_at,
+                        marks: Some(Marked {
+                            marks: &self.marks,
+                            at: start,
+                        }),
                     };
                     judge(&view, ty, &mut self.facts, bad, control_free)
                 };
@@ -296,6 +304,7 @@ impl Scanner {
         let view: View<'_, [u8]> = View::Whole {
             bytes,
             start: offset,
+            marks: None,
         };
         let whole =
             simdutf8::basic::from_utf8(bytes).is_ok() && super::diagnose::whole(&view, offset, ty);
@@ -503,7 +512,11 @@ pub fn check_line(bytes: &[u8], format: Format) -> Result<(), Fault> {
 pub fn read_line(bytes: &[u8], format: Format) -> Result<Facts, Fault> {
     let mut facts = Facts::default();
     let bad = first_bad_utf8(bytes, 0);
-    let view: View<'_, [u8]> = View::Whole { bytes, start: 0 };
+    let view: View<'_, [u8]> = View::Whole {
+        bytes,
+        start: 0,
+        marks: None,
+    };
     match judge(&view, format.ty(), &mut facts, bad, false) {
         Verdict::Record(_) => Ok(facts),
         Verdict::Blank => Err(Fault::new(Code::CorruptRecord, 0, "an empty line")),
@@ -514,7 +527,11 @@ pub fn read_line(bytes: &[u8], format: Format) -> Result<Facts, Fault> {
 /// Whether a value checks, with nothing picked out of it.
 #[must_use]
 pub fn is_record(bytes: &[u8], format: Format) -> bool {
-    let view: View<'_, [u8]> = View::Whole { bytes, start: 0 };
+    let view: View<'_, [u8]> = View::Whole {
+        bytes,
+        start: 0,
+        marks: None,
+    };
     let walk = view.check(0, format.ty(), &mut NoSink, false);
     walk.fault.is_none() && !walk.more && std::str::from_utf8(bytes).is_ok()
 }

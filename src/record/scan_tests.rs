@@ -256,3 +256,29 @@ fn the_digest_is_that_of_the_committed_prefix() {
         }
     }
 }
+
+/// A line that is read through windows is the same wherever its escapes are cut.
+#[test]
+fn escapes_across_windows() {
+    let head = r#"{"kind":"extension","ts":1,"domain":"d","payload":""#;
+    for cluster in [
+        r#"\\\"\u00e4\ud83c\udf55\n"#,
+        r"\\\\\\\\\\\\\\\\\\\\\\",
+        r#"\"\"\"\"\"\"\"\"\"\"\""#,
+        r"\ud83c\n",
+        r"\\\q",
+        "ä\u{1f355}",
+        "\u{1}",
+    ] {
+        for back in 0..24 {
+            let filler = "x".repeat(WINDOW - head.len() - back);
+            let line = format!("{head}{filler}{cluster}\"}}");
+            let bytes = format!("{line}\n{}\n", turn(2));
+            let whole = told(bytes.as_bytes(), 1 << 20, 1 << 30);
+            let windows = told(bytes.as_bytes(), 100, 1 << 30);
+            assert_eq!(whole, windows, "{cluster} {back} bytes before the end");
+            let good = !cluster.contains(['q', '\u{1}']) && !cluster.ends_with("83c\\n");
+            assert_eq!(whole.0[0].contains("Extension"), good, "{}", whole.0[0]);
+        }
+    }
+}

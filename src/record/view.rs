@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::io;
 
-use super::json::{Bytes, Sink, Walk, Whole, check, check_mending};
+use super::json::{Bytes, Marked, Sink, Walk, Whole, check, check_mending, marked_run};
+use super::marks::Marks;
 use super::shape::Ty;
 use super::source::{Source, read_full};
 
@@ -18,6 +19,8 @@ pub(crate) enum View<'a, S: ?Sized> {
         bytes: &'a [u8],
         /// Offset of the first one.
         start: u64,
+        /// The marks of the block around it, if they were made.
+        marks: Option<Marked<'a>>,
     },
     /// In a source, read as needed.
     Long {
@@ -41,7 +44,7 @@ impl<S: Source + ?Sized> View<'_, S> {
 
     pub(crate) fn end(&self) -> u64 {
         match self {
-            Self::Whole { bytes, start } => start + bytes.len() as u64,
+            Self::Whole { bytes, start, .. } => start + bytes.len() as u64,
             Self::Long { end, .. } => *end,
         }
     }
@@ -55,11 +58,18 @@ impl<S: Source + ?Sized> View<'_, S> {
         control_free: bool,
     ) -> Walk {
         match self {
-            Self::Whole { bytes, start } => {
+            Self::Whole {
+                bytes,
+                start,
+                marks,
+            } => {
                 let at = usize::try_from(from - start)
                     .unwrap_or(bytes.len())
                     .min(bytes.len());
-                check(Whole::new(&bytes[at..], from), ty, sink, control_free)
+                // Marks tell what is escaped as seen from the line's start.
+                let marks = marks.filter(|_| at == 0);
+                let whole = Whole::marked(&bytes[at..], from, marks);
+                check(whole, ty, sink, control_free)
             }
             Self::Long {
                 source,
@@ -79,7 +89,7 @@ impl<S: Source + ?Sized> View<'_, S> {
     /// escapes begin.
     pub(crate) fn check_mending(&self, from: u64, ty: &'static Ty) -> (Walk, Vec<u64>) {
         match self {
-            Self::Whole { bytes, start } => {
+            Self::Whole { bytes, start, .. } => {
                 let at = usize::try_from(from - start)
                     .unwrap_or(bytes.len())
                     .min(bytes.len());
@@ -98,7 +108,7 @@ impl<S: Source + ?Sized> View<'_, S> {
     /// Each window repeats the last `overlap` bytes of the one before it.
     pub(crate) fn each(&self, from: u64, overlap: usize, mut look: impl FnMut(&[u8], u64) -> bool) {
         match self {
-            Self::Whole { bytes, start } => {
+            Self::Whole { bytes, start, .. } => {
                 let at = usize::try_from(from - start)
                     .unwrap_or(bytes.len())
                     .min(bytes.len());
@@ -147,6 +157,7 @@ impl<S: Source + ?Sized> View<'_, S> {
 struct Windows<'a, S: ?Sized> {
     source: &'a S,
     buf: Vec<u8>,
+    marks: Marks,
     /// Offset of the window's first byte.
     base: u64,
     end: u64,
@@ -158,6 +169,7 @@ impl<'a, S: Source + ?Sized> Windows<'a, S> {
         Self {
             source,
             buf: Vec::new(),
+            marks: Marks::default(),
             base: from,
             end,
             failed,
@@ -184,14 +196,21 @@ impl<S: Source + ?Sized> Bytes for Windows<'_, S> {
         match read_full(self.source, &mut self.buf, self.base) {
             Ok(n) => {
                 self.buf.truncate(n);
+                self.marks.next(&self.buf);
                 n > 0
             }
             Err(e) => {
                 self.failed.borrow_mut().get_or_insert(e);
                 self.buf.clear();
+                self.marks.next(&self.buf);
                 false
             }
         }
+    }
+
+    #[inline]
+    fn run(&self, at: usize, _: bool) -> (usize, Option<u8>) {
+        marked_run(&self.buf, at, self.marks.stop(at), 0)
     }
 
     fn fork(&self, at: usize) -> Self {

@@ -259,7 +259,7 @@ pub(super) fn held_back(
         outcome,
         command,
         request_id: flags.request_id.as_deref(),
-        answer,
+        answer: &answer.in_receipt(),
         effects: Some(effects),
     };
     let receipt = Receipt::new(&body).map_err(unwritable)?;
@@ -333,7 +333,7 @@ pub(super) fn unnoted(command: &str, answer: &Answer) -> Result<Done> {
         outcome: "no_change",
         command,
         request_id: None,
-        answer,
+        answer: &answer.in_receipt(),
         effects: None,
     };
     Ok(Done::of(Receipt::new(&body).map_err(unwritable)?, false))

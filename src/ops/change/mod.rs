@@ -284,6 +284,14 @@ impl Answer {
         self.fields.insert(name.to_owned(), value);
     }
 
+    /// As a receipt shows it, where the outcome says already that something is left.
+    fn in_receipt(&self) -> Self {
+        Self {
+            partial: false,
+            ..self.clone()
+        }
+    }
+
     /// Adds to what a person is told beside the answer, if there is something.
     pub fn warn(&mut self, text: Option<String>) {
         let Some(text) = text else { return };
@@ -363,11 +371,7 @@ pub(super) fn receipt(intent: &Intent, outcome: &str, answer: &Answer) -> Result
         outcome,
         command: &intent.command,
         request_id: intent.request_id.as_deref(),
-        // The outcome says so already.
-        answer: &Answer {
-            partial: false,
-            ..answer.clone()
-        },
+        answer: &answer.in_receipt(),
         effects: None,
     };
     Receipt::new(&body).map_err(unwritable)

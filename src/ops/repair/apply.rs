@@ -5,13 +5,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::fate::{Before, Fate, fate};
 use super::pairs::OPERATION;
 use super::plan::of_scope;
 use super::plan_file::{Entry, PlanFile};
 use super::{Options, Plan, Planned as PlannedWork, Refusal, State, Work};
 use crate::diag::{Code, Effects, Error, Result};
 use crate::layout::{OperationId, Paths};
-use crate::ops::change::aside::{Kept, kept_path, part_digest};
+use crate::ops::change::aside::{Kept, kept_path};
 use crate::ops::change::rewrite::{Splice, With};
 use crate::ops::change::{
     self, Act, Answer, Change, Done, Flags, Plan as Acts, Planned, Scope, View,
@@ -58,7 +59,7 @@ impl Applied {
 
 fn leaves(item: &Map<String, Value>) -> bool {
     match item.get("state").and_then(Value::as_str) {
-        Some("done") => false,
+        Some("done" | "no_change") => false,
         Some("manual") => item.get("severity").and_then(Value::as_str) != Some("info"),
         _ => true,
     }
@@ -90,6 +91,7 @@ pub fn answered(
         scope,
         options,
         wanted: Vec::new(),
+        before: Before::default(),
         entries: Vec::new(),
         not_looked_at: 0,
         arguments: arguments(options, given),
@@ -156,6 +158,7 @@ pub fn apply(
         }
         .scopes(),
     };
+    let before = Before::look(store, plan.works.iter().map(|planned| &planned.work));
     let mut taken = vec![false; plan.entries.len()];
     for scope in scopes {
         let mine = |entry: &Entry| {
@@ -182,6 +185,7 @@ pub fn apply(
             scope,
             options: &plan.options,
             wanted: plan.works.clone(),
+            before: before.clone(),
             arguments: arguments(&plan.options, given),
             entries,
             not_looked_at: plan.not_looked_at(),
@@ -256,19 +260,12 @@ pub(super) struct Repair<'a> {
     pub options: &'a Options,
     /// All works of the plan.
     pub wanted: Vec<PlannedWork>,
+    /// What there was before any lock was taken.
+    pub before: Before,
     /// The items of this operation.
     pub entries: Vec<Entry>,
     pub not_looked_at: u64,
     pub arguments: Value,
-}
-
-/// Whether a work is done, and if not, why.
-enum Fate {
-    /// These acts do it.
-    Do,
-    /// It is so already.
-    Already,
-    No(Refusal),
 }
 
 impl Change for Repair<'_> {
@@ -294,7 +291,7 @@ impl Change for Repair<'_> {
                 continue;
             }
             if let Some(planned) = self.wanted.get(index).filter(|p| p.scope == scope) {
-                works.push((index, fate(store, planned, &now)?));
+                works.push((index, fate(store, planned, &now, &self.before)?));
             }
         }
         let mut entries = self.entries.clone();
@@ -307,9 +304,10 @@ impl Change for Repair<'_> {
                 continue;
             };
             match fate {
-                Fate::Do | Fate::Already => {
+                Fate::Do | Fate::Settled => {
                     set(&mut entry.item, State::Done, None, Some(view.operation()));
                 }
+                Fate::Already => set(&mut entry.item, State::NoChange, None, None),
                 Fate::No(refusal) => set(&mut entry.item, State::Refused, Some(refusal), None),
             }
         }
@@ -353,49 +351,6 @@ impl Change for Repair<'_> {
             answer,
         }))
     }
-}
-
-/// How a work stands to the plan as it is now.
-fn fate(store: &Store, wanted: &PlannedWork, now: &Plan) -> Result<Fate> {
-    let found = now.works.iter().position(|p| p.work == wanted.work);
-    if let Some(index) = found {
-        let refusal = now
-            .items
-            .iter()
-            .filter(|item| item.work == Some(index))
-            .find_map(|item| item.refusal.clone());
-        return Ok(refusal.map_or(Fate::Do, Fate::No));
-    }
-    let moved = |message: &str| Fate::No(Refusal::new(Code::Fenced, message));
-    Ok(match &wanted.work {
-        // Whoever takes the lock settles first, and cuts what tore.
-        Work::Settle { .. } | Work::JournalTail { .. } => Fate::Already,
-        Work::Leftover { path, .. } => {
-            let view = View::plain(store);
-            if view.exists(path)? {
-                moved("it changed since the plan was made")
-            } else {
-                Fate::Already
-            }
-        }
-        Work::Lines {
-            path,
-            bytes,
-            sha256,
-            ..
-        } => {
-            let same = length(store.dir(), path).is_some_and(|len| len == *bytes)
-                && part_digest(store.dir(), path, 0, *bytes).is_ok_and(|d| d == *sha256);
-            if same {
-                moved("what else stands in the store changed since, so the plan is another by now")
-            } else {
-                moved("the file changed since the plan was made: its digest is another")
-            }
-        }
-        Work::Document { .. } => {
-            moved("the document, or what it was to agree with, changed since the plan was made")
-        }
-    })
 }
 
 /// The changes of works, what they take away kept first.
@@ -481,11 +436,6 @@ fn acts<'w>(
         acts.insert(0, Act::keep(kept));
     }
     Ok(acts)
-}
-
-fn length(root: &Dir, path: &std::path::Path) -> Option<u64> {
-    let dir = root.dir_at(path.parent()?).ok()?;
-    dir.stat(path.file_name()?).ok().map(|stat| stat.len)
 }
 
 fn read(root: &Dir, path: &std::path::Path) -> Result<Vec<u8>> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::apply::Repair;
+use super::fate::Before;
 use super::plan::of_scope;
 use super::{Options, PlanFile, State};
 use crate::diag::{Code, Result};
@@ -88,6 +89,7 @@ fn repair(root: &Path, flags: &Flags<'_>) -> Result<Done> {
     let change = Repair {
         scope: SEVEN,
         options: &options,
+        before: Before::look(&store, file.works.iter().map(|planned| &planned.work)),
         wanted: file.works,
         entries: file.entries,
         not_looked_at: 0,

@@ -339,6 +339,7 @@ impl Lines<'_> {
             path: self.path.to_owned(),
             bytes: self.len,
             sha256: bytes::sha256(self.file, &(0..self.len))?,
+            after: bytes::sha256(&Edited::new(self.file, rope), &(0..rope.len()))?,
             edits,
             keep,
         }))

@@ -14,6 +14,7 @@ mod bytes;
 #[cfg(test)]
 mod crash_tests;
 mod documents;
+mod fate;
 mod follow;
 mod gap;
 mod leftovers;
@@ -94,6 +95,8 @@ pub enum State {
     Manual,
     /// It was carried out.
     Done,
+    /// It was so already, and nothing was done for it.
+    NoChange,
     /// It was not, and `refusal` says why.
     Refused,
 }
@@ -227,6 +230,9 @@ pub enum Work {
         edits: Vec<Edit>,
         /// What is kept.
         keep: Vec<Part>,
+        /// SHA-256 of all of it as it will be, with a fixed word where the operation's id will
+        /// stand.
+        after: String,
     },
     /// A document is written.
     Document {
@@ -322,6 +328,8 @@ pub struct Counts {
     pub manual: u64,
     /// Items that were carried out.
     pub done: u64,
+    /// Items that were so already.
+    pub no_change: u64,
     /// Items that were refused.
     pub refused: u64,
     /// Places that could not be looked at.
@@ -342,6 +350,7 @@ impl Counts {
                 State::NeedsAllowLossy => counts.needs_allow_lossy += 1,
                 State::Manual => counts.manual += 1,
                 State::Done => counts.done += 1,
+                State::NoChange => counts.no_change += 1,
                 State::Refused => counts.refused += 1,
             }
         }

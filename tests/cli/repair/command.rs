@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::kit::{same_trees, tree};
-use crate::support::store::{id, put};
+use crate::support::store::{edit, id, put};
 use crate::support::{Log, Output, TestEnv, TestStore, TestWorker, damage, schema};
 
 /// A store with one whole Worker.
@@ -185,11 +185,96 @@ fn a_plan_file_is_that_very_plan() {
     );
     let left = kit.json(&["repair"]).status(1);
     assert_eq!(states(&left), ["planned", "planned"]);
-    // nothing of it is there any more: refused as a whole
+    // once more: what was done is no change, what moved is refused as before
     let out = kit
         .json(&["repair", "--plan", "plan.json", "--apply"])
         .status(3);
+    assert_eq!(states(&out), ["no_change", "refused"]);
     assert_eq!(out.error()["code"], "fenced", "{out}");
+}
+
+/// Every kind of work that a plan can hold, carried out twice: the second time nothing is claimed,
+/// nothing is written, and no undo is offered.
+#[test]
+fn a_plan_that_was_carried_out_is_nothing_to_do() {
+    let kit = Kit::new();
+    let _ = kit.wagg(&["segment", "fork", "7/active"]).status(0);
+    kit.worker.segment(0x72, &Log::forked(7, 0x71, 1).turns(1));
+    // lines: a tail, an automatic edit, a record taken out with one in its place
+    damage::torn_tail(&kit.segment());
+    damage::broken_utf8(&kit.worker.segment_path(0x72), 3);
+    damage::append(&kit.worker.segment_path(0x72), "tail");
+    // documents, in a Worker and in the catalog
+    kit.worker.run_folder(9);
+    edit(kit.store.path("runtime.json"), |c| {
+        c["next_worker_sequence"] = 2.into();
+    });
+    // leftovers of both kinds
+    put(kit.worker.path(".metadata.json.tmp-999999999-1"), "{}");
+    std::fs::create_dir_all(kit.store.path(".wagg/staging/.w.staging-999999999")).unwrap();
+    damage::append(&kit.store.path(".wagg/journal.jsonl"), "torn");
+    let lossy = ["repair", "--allow-lossy", "--plan-out", "plan.json"];
+    let planned = states(&kit.json(&lossy).status(1));
+    assert!(
+        planned.iter().all(|state| state == "planned"),
+        "{planned:?}"
+    );
+    assert!(planned.len() >= 7, "{planned:?}");
+
+    let apply = ["repair", "--plan", "plan.json", "--apply"];
+    let out = kit.json(&apply).status(0);
+    assert!(states(&out).iter().all(|state| state == "done"), "{out}");
+    let before = kit.tree();
+    let journal = std::fs::read(kit.store.path(".wagg/journal.jsonl")).unwrap();
+
+    let out = kit.json(&apply).status(0);
+    let document = out.json();
+    assert!(
+        states(&out).iter().all(|state| state == "no_change"),
+        "{out}"
+    );
+    assert_eq!(document["outcome"], "no_change", "{out}");
+    assert_eq!(document["summary"]["no_change"], planned.len(), "{out}");
+    for receipt in document["operations"].as_array().unwrap() {
+        assert_eq!(receipt["operation_id"], Value::Null, "{out}");
+    }
+    let out = kit.wagg(&apply).status(0);
+    assert!(out.stderr.starts_with("nothing to do\n"), "{out}");
+    assert!(!out.stderr.contains("undo"), "{out}");
+    let out = kit
+        .wagg(&[
+            "repair",
+            "--format",
+            "table",
+            "--plan",
+            "plan.json",
+            "--apply",
+        ])
+        .status(0);
+    assert!(out.stdout().contains("no change"), "{out}");
+    same_trees(&kit.tree(), &before, "carried out before");
+    let after = std::fs::read(kit.store.path(".wagg/journal.jsonl")).unwrap();
+    assert_eq!(after, journal, "no new operation");
+
+    // what is appended to a mended file does not make its repair undone
+    damage::append(&kit.segment(), Log::empty().turn("more").bytes());
+    let out = kit.json(&apply).status(0);
+    assert!(
+        states(&out).iter().all(|state| state == "no_change"),
+        "{out}"
+    );
+}
+
+/// An operation that only settled an earlier one has nothing of its own: no undo is offered that
+/// would be refused.
+#[test]
+fn no_undo_is_offered_where_there_is_nothing_to_undo() {
+    let kit = Kit::new();
+    let _ = kit.wagg(&["run", "reserve", "7"]).status(0);
+    damage::append(&kit.store.path(".wagg/journal.jsonl"), "torn");
+    let out = kit.wagg(&["repair", "--apply"]).status(0);
+    assert!(out.stdout().contains("done"), "{out}");
+    assert!(!out.stderr.contains("undo"), "{out}");
 }
 
 #[test]

@@ -94,6 +94,9 @@ pub(super) fn end(applied: &Applied, args: &Args, ui: &Ui) -> Result<Exit> {
     if !ui.is_data() {
         for receipt in &applied.operations {
             let Some(id) = id_of(receipt) else { continue };
+            if !items.iter().any(|item| item.can_be_undone(id)) {
+                continue;
+            }
             if let Some(place) = receipt.get("quarantine").and_then(Value::as_str) {
                 ui.status(format!("what was taken away is in {place}"));
             }
@@ -155,6 +158,7 @@ struct Counts {
     needs_allow_lossy: u64,
     manual: u64,
     done: u64,
+    no_change: u64,
     refused: u64,
     not_looked_at: u64,
 }
@@ -167,9 +171,16 @@ impl Counts {
             needs_allow_lossy: count("needs_allow_lossy"),
             manual: count("manual"),
             done: count("done"),
+            no_change: count("no_change"),
             refused: count("refused"),
             not_looked_at,
         }
+    }
+
+    /// Whether all there is was done already.
+    fn are_all_no_change(&self) -> bool {
+        let other = self.planned + self.needs_allow_lossy + self.manual + self.done + self.refused;
+        self.no_change > 0 && other == 0
     }
 
     fn tell(&self, ui: &Ui) {
@@ -177,6 +188,7 @@ impl Counts {
             (self.planned, "to be carried out"),
             (self.needs_allow_lossy, "with --allow-lossy only"),
             (self.done, "carried out"),
+            (self.no_change, "done already"),
             (self.refused, "refused"),
             (self.manual, "for a person to decide"),
         ];
@@ -256,6 +268,9 @@ fn print(
         }
     } else {
         ui.list(SCHEMA, items, &args.list, Some(summary), "nothing to do")?;
+    }
+    if counts.are_all_no_change() {
+        ui.status("nothing to do");
     }
     counts.tell(ui);
     Ok(())

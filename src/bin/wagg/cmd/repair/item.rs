@@ -1,9 +1,12 @@
 //! An item of a plan, as it is printed.
 
 use std::io::Write;
+use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use wagg::diag::Code;
+use wagg::layout::Paths;
 
 use crate::ui::{Cell, Column, Row, Style, Ui, sanitize, text};
 
@@ -27,6 +30,14 @@ impl Shown {
 
     pub fn counts(&self) -> bool {
         self.state() != "manual" || self.text("severity") != "info"
+    }
+
+    /// Whether it changed something of its own in an operation. What is settled is that of an
+    /// earlier one.
+    pub fn can_be_undone(&self, operation: &str) -> bool {
+        self.text("operation_id") == operation
+            && self.text("code") != Code::UnsettledOperation.info().name
+            && Path::new(self.text("path")) != Paths::journal()
     }
 
     pub fn refusal(&self) -> Option<(&str, &str)> {
@@ -55,7 +66,7 @@ impl Shown {
 
     fn style(&self) -> Style {
         match self.state() {
-            "done" => Style::Good,
+            "done" | "no_change" => Style::Good,
             "refused" => Style::Error,
             "planned" => Style::Note,
             _ => Style::Warning,
@@ -86,6 +97,7 @@ impl Shown {
         let would = match self.state() {
             "planned" | "needs_allow_lossy" => "would ",
             "refused" => "did not ",
+            "no_change" => "done already: ",
             _ => "",
         };
         say("repair", &format!("{would}{}", self.text("action")))?;
@@ -119,6 +131,7 @@ fn state_words(state: &str) -> &str {
     match state {
         "needs_allow_lossy" => "needs --allow-lossy",
         "manual" => "a person decides",
+        "no_change" => "no change",
         other => other,
     }
 }

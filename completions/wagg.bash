@@ -1578,7 +1578,7 @@ _wagg() {
             return 0
             ;;
         wagg__subcmd__verify)
-            opts="-0 -q -v -h --file --locked --quick --strict --digest --jobs --max-line --max-findings --max-duration --ignore --baseline --report --ids --null --store --format --color --quiet --verbose --help"
+            opts="-0 -q -v -h --file --locked --quick --strict --digest --jobs --max-line --max-findings --max-duration --ignore --baseline --report --since --trust-mtime --save --cache --ids --null --store --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1613,6 +1613,14 @@ _wagg() {
                     return 0
                     ;;
                 --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --save)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -468,6 +468,8 @@ complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-duration -d 'St
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l ignore -d 'Neither show nor count findings of this code' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l baseline -d 'Neither show nor count findings that this earlier JSON report has' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l report -d 'Write a report to a file too: junit=FILE, sarif=FILE or json=FILE' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l since -d 'Parse only what was appended since an earlier look, as it saved it with --save' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l save -d 'Save what a later look with --since needs; outside the store, may be the file of --since' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -480,6 +482,8 @@ complete -c wagg -n "__fish_wagg_using_subcommand verify" -l locked -d 'Hold the
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l quick -d 'Read documents, first records and file ends only'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l strict -d 'Let warnings fail too'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l digest -d 'Give the SHA-256 of each Segment\'s committed records'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l trust-mtime -d 'Take a file for unchanged if its inode, size and times are, and do not read it'
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l cache -d 'As --since and --save with a file for this store in the user\'s cache folder'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l ids -d 'Print ids only, one a line, whatever the format'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'

@@ -5,9 +5,13 @@
 //! for each call id. It knows nothing of other files: lineage is judged where all Segments of a
 //! Session are in sight.
 
-use std::collections::hash_map::RandomState;
-use std::collections::{BTreeMap, HashSet};
-use std::hash::BuildHasher;
+mod calls;
+mod carry;
+
+use std::collections::BTreeMap;
+
+use calls::Calls;
+pub use carry::MAX_CARRY;
 
 use super::facts::{Facts, Origin, Role};
 use super::scan::{Line, Scanned, Tail, Verdict};
@@ -126,8 +130,7 @@ pub struct Fold {
     remarks: Vec<Remark>,
     bad: Vec<BadLine>,
     open: BTreeMap<String, Open>,
-    calls: HashSet<u64>,
-    hasher: RandomState,
+    calls: Calls,
     too_many_calls: bool,
     /// Rises with every turn; what was open in an earlier one and is never answered is left over.
     epoch: u64,
@@ -175,8 +178,7 @@ impl Fold {
             remarks: Vec::new(),
             bad: Vec::new(),
             open: BTreeMap::new(),
-            calls: HashSet::new(),
-            hasher: RandomState::new(),
+            calls: Calls::new(),
             too_many_calls: false,
             epoch: 0,
             active_epoch: 0,
@@ -424,7 +426,7 @@ impl Fold {
                     if self.open.remove(id).is_some() || self.too_many_calls {
                         continue;
                     }
-                    if self.known(id) {
+                    if self.calls.contains(id) {
                         self.remarks.push(Remark {
                             code: Code::DuplicateCallId,
                             line: Some(line.number),
@@ -460,17 +462,13 @@ impl Fold {
         }
     }
 
-    fn known(&self, id: &str) -> bool {
-        self.calls.contains(&self.hasher.hash_one(id))
-    }
-
     /// Notes a call id; false if it was there.
     fn remember(&mut self, id: &str) -> bool {
-        if self.calls.len() >= MAX_CALLS {
+        if self.calls.seen.len() >= MAX_CALLS {
             self.too_many_calls = true;
             return true;
         }
-        self.calls.insert(self.hasher.hash_one(id))
+        self.calls.insert(id)
     }
 
     /// Ends the fold: what the Segment comes to, and what is worth a finding, in the order of lines.

@@ -115,6 +115,17 @@ pub struct Scanned {
     pub sha256: Option<[u8; 32]>,
 }
 
+/// Where a scan begins that does not begin at the start of the file: behind a newline.
+#[derive(Debug, Clone, Default)]
+pub struct Resume {
+    /// Where the next line begins.
+    pub offset: u64,
+    /// How many lines stand before it.
+    pub lines: u64,
+    /// What the bytes before it come to, for the digest of the whole.
+    pub hasher: Sha256,
+}
+
 /// Scans files one after the other with one buffer.
 pub struct Scanner {
     limits: Limits,
@@ -168,20 +179,36 @@ impl Scanner {
         source: &S,
         len: u64,
         format: Format,
+        visit: impl FnMut(&Line<'_>) -> ControlFlow<()>,
+    ) -> io::Result<Scanned> {
+        self.scan_from(source, Resume::default(), len, format, visit)
+    }
+
+    /// The same from the middle on: the lines behind `from`, with their places in the whole file.
+    ///
+    /// # Errors
+    /// Those of reading the source.
+    pub fn scan_from<S: Source + ?Sized>(
+        &mut self,
+        source: &S,
+        from: Resume,
+        len: u64,
+        format: Format,
         mut visit: impl FnMut(&Line<'_>) -> ControlFlow<()>,
     ) -> io::Result<Scanned> {
         if let Some(hasher) = &mut self.hasher {
-            hasher.reset();
+            *hasher = from.hasher;
         }
-        let room = usize::try_from(len)
+        let len = len.max(from.offset);
+        let room = usize::try_from(len - from.offset)
             .unwrap_or(usize::MAX)
             .clamp(1, self.limits.buffer.max(64));
         if self.buf.len() < room {
             self.buf.resize(room, 0);
         }
-        let mut offset = 0; // of buf[0]
+        let mut offset = from.offset; // of buf[0]
         let mut filled = 0;
-        let mut number = 1;
+        let mut number = from.lines + 1;
         let mut len = len;
         let ty = format.ty();
         loop {

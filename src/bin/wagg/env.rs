@@ -34,6 +34,10 @@ pub const TERM: &str = "TERM";
 pub const COLUMNS: &str = "COLUMNS";
 /// The time zone of times in tables.
 pub const TZ: &str = "TZ";
+/// The user's cache folder, for `verify --cache`.
+pub const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
+/// The user's home, for the cache folder where there is no other.
+pub const HOME: &str = "HOME";
 
 /// All that a person may set.
 pub const ALL: &[Variable] = &[
@@ -76,6 +80,14 @@ pub const ALL: &[Variable] = &[
     Variable {
         name: TZ,
         meaning: "The time zone of times in tables. Times in JSON are always in UTC.",
+    },
+    Variable {
+        name: XDG_CACHE_HOME,
+        meaning: "The user's cache folder, where wagg verify --cache keeps its file; without it .cache in the user's home.",
+    },
+    Variable {
+        name: HOME,
+        meaning: "The user's home, where XDG_CACHE_HOME is not set.",
     },
 ];
 

@@ -23,7 +23,7 @@ fn is_retention_id(name: &str) -> bool {
 
 /// Adds what is wrong with archives and receipts of retention.
 pub(super) fn check(store: &Store, run: &Run<'_>, found: &mut Found) {
-    let mut scanner = Scanner::new(run.options.limits).hashing(run.options.digest);
+    let mut scanner = run.scanner();
     let folder = |name: &str| leftover(name).is_none().then_some(Expect::Folder);
     if let Some(archives) = open(store.dir(), file::ARCHIVES, found) {
         archives.names(

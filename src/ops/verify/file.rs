@@ -17,6 +17,7 @@ pub fn verify_files(files: &[PathBuf], options: &Options, progress: &dyn Progres
     let run = Run {
         options,
         progress,
+        certificate: None,
         version: CatalogVersion::V1,
         enough: false.into(),
     };
@@ -25,7 +26,7 @@ pub fn verify_files(files: &[PathBuf], options: &Options, progress: &dyn Progres
         report: Report::default(),
         loud: 0,
     };
-    let mut scanner = Scanner::new(options.limits).hashing(options.digest);
+    let mut scanner = run.scanner();
     progress.start(None);
     for path in files {
         let mut found = Found::default();

@@ -8,12 +8,14 @@
 
 mod archives;
 mod catalog;
+mod certificate;
 mod cross;
 mod documents;
 mod file;
 mod journal;
 mod lineage;
 mod names;
+mod resume;
 mod runs;
 mod segment;
 mod worker;
@@ -28,6 +30,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 pub(in crate::ops) use catalog::none_left;
+pub use certificate::{Certificate, CertificateOptions, SETTLE};
 pub use file::verify_files;
 
 use crate::diag::{Code, Error, Finding, Progress, Result, Severity};
@@ -139,6 +142,10 @@ pub struct Summary {
     pub not_listed: u64,
     /// Only documents, first records and file ends were read.
     pub quick: bool,
+    /// Bytes of Segments and traces that were not parsed again; none if no earlier certificate was
+    /// to be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reused_bytes: Option<u64>,
 }
 
 impl Summary {
@@ -185,12 +192,19 @@ impl Report {
 struct Run<'a> {
     options: &'a Options,
     progress: &'a dyn Progress,
+    certificate: Option<&'a Certificate>,
     version: CatalogVersion,
     /// Set when enough was found.
     enough: AtomicBool,
 }
 
 impl Run<'_> {
+    /// A scanner as this run needs it.
+    fn scanner(&self) -> Scanner {
+        let hashing = self.options.digest || self.certificate.is_some_and(Certificate::saves);
+        Scanner::new(self.options.limits).hashing(hashing)
+    }
+
     /// Why to stop now, if there is a reason.
     fn stop(&self) -> Option<&'static str> {
         if self.progress.interrupted() {
@@ -212,6 +226,8 @@ struct Found {
     summary: Summary,
     not_looked_at: Vec<NotLookedAt>,
     digests: Vec<Digest>,
+    /// Entries of the new certificate.
+    certified: Vec<Vec<u8>>,
 }
 
 impl Found {
@@ -238,6 +254,12 @@ impl Collector<'_> {
         summary.traces += found.summary.traces;
         summary.records += found.summary.records;
         summary.bytes += found.summary.bytes;
+        if let Some(bytes) = found.summary.reused_bytes {
+            *summary.reused_bytes.get_or_insert(0) += bytes;
+        }
+        if let Some(certificate) = self.run.certificate {
+            certificate.keep(found.certified);
+        }
         self.report.not_looked_at.extend(found.not_looked_at);
         self.report.digests.extend(found.digests);
         for finding in found.findings {
@@ -291,6 +313,20 @@ impl Collector<'_> {
 /// The store's folders can not be listed at all, or a Worker that was asked for is not there
 /// (`not_found`). What can not be read inside is a finding.
 pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Result<Report> {
+    verify_since(store, options, None, progress)
+}
+
+/// Verifies a store, and parses only what an earlier certificate does not know. The answer is that
+/// of [`verify`], but for the number of bytes that were not parsed again.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_since(
+    store: &Store,
+    options: &Options,
+    certificate: Option<&Certificate>,
+    progress: &dyn Progress,
+) -> Result<Report> {
     let runtime = store.runtime();
     let version = runtime.good().map_or_else(
         || catalog::guess_version(store),
@@ -299,6 +335,7 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
     let run = Run {
         options,
         progress,
+        certificate,
         version,
         enough: AtomicBool::new(false),
     };
@@ -308,6 +345,9 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
         loud: 0,
     };
     let mut root = Found::default();
+    if certificate.is_some_and(Certificate::reuses) {
+        root.summary.reused_bytes = Some(0);
+    }
     let folders = catalog::folders(store, &mut root)?;
     for id in &options.workers {
         if !folders.iter().any(|folder| folder.id == Some(*id)) {
@@ -350,6 +390,11 @@ pub fn verify(store: &Store, options: &Options, progress: &dyn Progress) -> Resu
     cross::check(store, &runtime, &folders, census, whole, &mut together);
     journal::check_operations(store, &open, &options.workers, &mut together);
     collector.take(together);
+    if let Some(certificate) = certificate
+        && (!whole || run.stop().is_some())
+    {
+        certificate.is_partial();
+    }
     Ok(collector.finish())
 }
 
@@ -364,10 +409,11 @@ pub fn verify_folder(
     let run = Run {
         options,
         progress,
+        certificate: None,
         version: store.version(),
         enough: AtomicBool::new(false),
     };
-    let mut scanner = Scanner::new(options.limits);
+    let mut scanner = run.scanner();
     let mut findings = worker::check(store, folder, &run, &mut scanner)
         .found
         .findings;
@@ -396,7 +442,7 @@ fn each_worker(
     let sink = Mutex::new((collector, Vec::new()));
     let lock = |m| Mutex::lock(m).unwrap_or_else(PoisonError::into_inner);
     let work = || {
-        let mut scanner = Scanner::new(run.options.limits).hashing(run.options.digest);
+        let mut scanner = run.scanner();
         loop {
             let index = {
                 let mut line = lock(&line);

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::SystemTime;
 
+use super::resume::{self, Looked};
 use super::{Digest, Found, NotLookedAt, Run};
 use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject};
 use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
@@ -13,7 +15,7 @@ use crate::store::fs::stat_of;
 use crate::store::{Dir, EntryKind, wrong_kind};
 
 /// How often a scan looks at the clock, in bytes.
-const CLOCK_EVERY: u64 = 4 * 1024 * 1024;
+pub(super) const CLOCK_EVERY: u64 = 4 * 1024 * 1024;
 
 /// Where a file of lines is and what it is.
 pub(super) struct Place<'a> {
@@ -64,17 +66,25 @@ pub(super) fn check_file(
     scanner: &mut Scanner,
     found: &mut Found,
 ) -> Option<Outline> {
-    let len = match stat_of(file) {
-        Ok(stat) => stat.len,
+    let asked = SystemTime::now();
+    let stat = match stat_of(file) {
+        Ok(stat) => stat,
         Err(e) => {
             unreadable(path, subject, &e, found);
             return None;
         }
     };
     let scanned = if run.options.quick {
-        quick(file, len, format, scanner)
+        quick(file, stat.len, format, scanner)
     } else {
-        whole(file, len, format, run, scanner)
+        let looked = Looked {
+            file,
+            path,
+            format,
+            stat,
+            asked,
+        };
+        resume::read(&looked, run, scanner, found)
     };
     let (fold, scanned) = match scanned {
         Ok(both) => both,
@@ -100,6 +110,7 @@ pub(super) fn check_file(
     if let Some(sha256) = scanned.sha256
         && format == Format::Segment
         && !run.options.quick
+        && run.options.digest
     {
         found.digests.push(Digest {
             worker_id: subject.worker_id,
@@ -121,7 +132,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-fn whole(
+pub(super) fn whole(
     file: &File,
     len: u64,
     format: Format,
@@ -146,7 +157,7 @@ fn whole(
     Ok((fold, scanned))
 }
 
-fn push(fold: &mut Fold, line: &Line<'_>, format: Format) {
+pub(super) fn push(fold: &mut Fold, line: &Line<'_>, format: Format) {
     match format {
         Format::Segment => fold.push(line),
         Format::Trace => fold.push_trace(line),

@@ -285,6 +285,8 @@ fn file_stat(stat: &Stat) -> FileStat {
         len: stat.st_size as u64,
         mtime_s: stat.st_mtime as i64,
         mtime_ns: stat.st_mtime_nsec as u32,
+        ctime_s: stat.st_ctime as i64,
+        ctime_ns: stat.st_ctime_nsec as u32,
         inode: stat.st_ino as u64,
         dev: stat.st_dev as u64,
         links: stat.st_nlink as u64,

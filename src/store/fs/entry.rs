@@ -58,6 +58,10 @@ pub struct FileStat {
     pub mtime_s: i64,
     /// The nanoseconds of that.
     pub mtime_ns: u32,
+    /// When it, or what the system says of it, last changed; nobody can set this.
+    pub ctime_s: i64,
+    /// The nanoseconds of that.
+    pub ctime_ns: u32,
     /// Its number in its file system.
     pub inode: u64,
     /// Its file system.

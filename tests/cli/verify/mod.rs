@@ -1,6 +1,7 @@
 //! `wagg verify`: for every code the smallest input that shows it, and how the command behaves.
 
 pub mod case;
+mod certificate;
 mod documents;
 mod lines;
 mod moving;

@@ -15,7 +15,7 @@ use crate::support::Log;
 use crate::support::log::trace;
 
 /// As many cases as PROPTEST_CASES says, 256 without it; nothing is written into the source.
-fn config() -> Config {
+pub fn config() -> Config {
     Config {
         failure_persistence: None,
         ..Config::default()
@@ -54,7 +54,7 @@ fn segment(bytes: &[u8]) -> (Outline, Vec<Remark>) {
 }
 
 /// One step of a life: what a Segment may go through.
-fn life() -> impl Strategy<Value = Log> {
+pub fn life() -> impl Strategy<Value = Log> {
     let step = prop_oneof![
         3 => "[a-z ]{0,40}".prop_map(Step::Turn),
         3 => "[é☂😀\u{2028}\"\\\\/\u{1}-\u{1f}]{0,20}".prop_map(Step::ToolTurn),
@@ -89,7 +89,7 @@ enum Step {
 }
 
 /// Bytes that look a little like what is read, and a little like damage.
-fn soup() -> impl Strategy<Value = Vec<u8>> {
+pub fn soup() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(b"\n".to_vec()),
         Just(b"\r\n".to_vec()),
@@ -107,7 +107,7 @@ fn soup() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Small changes to bytes: what a bad disk, an editor or a second writer does.
-fn edits() -> impl Strategy<Value = Vec<(usize, Edit)>> {
+pub fn edits() -> impl Strategy<Value = Vec<(usize, Edit)>> {
     let byte = proptest::sample::select(
         b"{}[]\",:\\ud8/ \t\r\n\0\x1f\x7f-+.eE019tfnaN\xe2\x82\xed\xa0\xff\xc0".to_vec(),
     );
@@ -121,14 +121,14 @@ fn edits() -> impl Strategy<Value = Vec<(usize, Edit)>> {
 }
 
 #[derive(Debug, Clone)]
-enum Edit {
+pub enum Edit {
     Put(u8),
     Insert(u8),
     Remove(usize),
     Double(usize),
 }
 
-fn edited(bytes: &[u8], edits: &[(usize, Edit)]) -> Vec<u8> {
+pub fn edited(bytes: &[u8], edits: &[(usize, Edit)]) -> Vec<u8> {
     let mut all = bytes.to_vec();
     for (at, edit) in edits {
         if all.is_empty() {

@@ -1,6 +1,7 @@
 //! The commands: one line each here, one file each beside.
 
 mod apply;
+mod certificate;
 mod change;
 mod completions;
 mod demo;

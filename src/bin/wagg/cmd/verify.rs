@@ -88,6 +88,9 @@ pub struct Args {
     report: Vec<crate::report::Target>,
 
     #[command(flatten)]
+    certificate: super::certificate::Flags,
+
+    #[command(flatten)]
     list: ListFlags,
 }
 
@@ -114,6 +117,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
             .transpose()?
             .unwrap_or_default(),
     };
+    let mut kept = None;
     let report = if args.file.is_empty() {
         let store = store::find(ui)?;
         let _lock = args
@@ -121,7 +125,10 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
             .then(|| store::lock_shared(&store, ui))
             .transpose()?;
         let workers = store::workers(&store, &args.workers)?;
-        verify::verify(&store, &Options { workers, ..options }, ui.progress())?
+        kept = args.certificate.open(&store, args.max_line, ui)?;
+        let certificate = kept.as_ref().map(|kept| &kept.certificate);
+        let options = Options { workers, ..options };
+        verify::verify_since(&store, &options, certificate, ui.progress())?
     } else {
         verify::verify_files(&args.file, &options, ui.progress())
     };
@@ -130,6 +137,12 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     }
     let whole = args.file.is_empty();
     show(&report, &args.list, whole, ui)?;
+    if let Some(kept) = kept {
+        for note in kept.certificate.notes() {
+            ui.status(note);
+        }
+        kept.finish(ui)?;
+    }
     Ok(if report.interrupted {
         Exit::Interrupted
     } else if report.is_clean(args.strict) {
@@ -202,8 +215,12 @@ fn tell(report: &Report, store: bool, ui: &Ui) {
         (false, 0) => String::new(),
         (false, n) => format!("{}, ", text::plural(n, "trace", "traces")),
     };
+    let known = match s.reused_bytes {
+        Some(bytes) if bytes > 0 => format!(", {} of it known from before", text::size(bytes)),
+        _ => String::new(),
+    };
     let looked = format!(
-        "{workers}{}, {}, {}{}",
+        "{workers}{}, {}, {}{known}{}",
         text::plural(s.segments, "Segment", "Segments"),
         text::plural(s.records, "record", "records"),
         text::size(s.bytes),

@@ -1,0 +1,178 @@
+//! A certificate that is read. Only where each entry stands is kept in memory, so that it does not
+//! grow with what the files came to.
+
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sha2::{Digest, Sha256};
+
+use super::entry::{self, Entry};
+use super::{DIGEST, MAGIC};
+use crate::record::{Format, MAX_CARRY, Source};
+
+/// No entry is longer than this, in bytes: a path, some numbers, what a fold carries over.
+const MAX_ENTRY: usize = MAX_CARRY + 64 * 1024;
+
+/// Where an entry stands.
+struct Place {
+    key: u64,
+    at: u64,
+    len: u32,
+    /// The hash of its bytes, since somebody may write into the file after it was read.
+    check: u64,
+    looked_at: AtomicBool,
+}
+
+/// A certificate whose digest is right.
+pub(super) struct Loaded {
+    file: File,
+    hasher: RandomState,
+    /// By key.
+    places: Vec<Place>,
+}
+
+/// Reads a certificate that begins with this header; else says why not, a lower-case fragment.
+pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
+    let refuse = |e: io::Error| match e.kind() {
+        io::ErrorKind::NotFound => "it is not there".to_owned(),
+        io::ErrorKind::UnexpectedEof => "it is cut off".to_owned(),
+        _ => format!("it can not be read: {e}"),
+    };
+    // Opening a pipe would wait for its other end.
+    if !std::fs::metadata(path).map_err(refuse)?.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    let file = File::open(path).map_err(refuse)?;
+    let mut from = Reader {
+        file: BufReader::with_capacity(256 * 1024, &file),
+        hasher: Sha256::new(),
+        at: 0,
+    };
+    let mut magic = [0; MAGIC.len()];
+    match from.take(&mut magic) {
+        Ok(()) if magic == MAGIC => {}
+        Err(e) if e.kind() != io::ErrorKind::UnexpectedEof => return Err(refuse(e)),
+        _ => return Err("it is no certificate of wagg verify".to_owned()),
+    }
+    let mut bytes = Vec::new();
+    let damaged = || "it is damaged".to_owned();
+    if !from.block(&mut bytes).map_err(refuse)? {
+        return Err(damaged());
+    }
+    if bytes != header {
+        return Err("another build of wagg made it, or one with another --max-line".to_owned());
+    }
+    let hasher = RandomState::new();
+    let mut places = Vec::new();
+    loop {
+        let at = from.at + 4;
+        if !from.block(&mut bytes).map_err(refuse)? {
+            return Err(damaged());
+        }
+        if bytes.is_empty() {
+            break;
+        }
+        let (path, format) = entry::name_of(&bytes).ok_or_else(damaged)?;
+        places.push(Place {
+            key: hasher.hash_one((path, format == Format::Trace)),
+            at,
+            len: bytes.len() as u32,
+            check: hasher.hash_one(&bytes),
+            looked_at: AtomicBool::new(false),
+        });
+    }
+    let mut count = [0; 8];
+    from.take(&mut count).map_err(refuse)?;
+    let ours: [u8; DIGEST] = from.hasher.clone().finalize().into();
+    let mut theirs = [0; DIGEST];
+    from.take(&mut theirs).map_err(refuse)?;
+    let at_end = from.file.read(&mut [0]).map_err(refuse)? == 0;
+    if ours != theirs || u64::from_le_bytes(count) != places.len() as u64 || !at_end {
+        return Err(damaged());
+    }
+    drop(from);
+    places.sort_unstable_by_key(|place| place.key);
+    Ok(Loaded {
+        file,
+        hasher,
+        places,
+    })
+}
+
+struct Reader<R> {
+    file: R,
+    hasher: Sha256,
+    at: u64,
+}
+
+impl<R: Read> Reader<R> {
+    fn take(&mut self, buf: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact(buf)?;
+        self.hasher.update(&*buf);
+        self.at += buf.len() as u64;
+        Ok(())
+    }
+
+    /// Bytes with their number before them; false if there can not be so many.
+    fn block(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
+        let mut len = [0; 4];
+        self.take(&mut len)?;
+        let len = u32::from_le_bytes(len) as usize;
+        if len > MAX_ENTRY {
+            return Ok(false);
+        }
+        bytes.resize(len, 0);
+        self.take(bytes)?;
+        Ok(true)
+    }
+}
+
+impl Loaded {
+    fn places(&self, path: &Path, format: Format) -> &[Place] {
+        let key = self.hasher.hash_one((path, format == Format::Trace));
+        let start = self.places.partition_point(|place| place.key < key);
+        let end = self.places.partition_point(|place| place.key <= key);
+        &self.places[start..end]
+    }
+
+    fn bytes(&self, place: &Place) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; place.len as usize];
+        let mut done = 0;
+        while done < bytes.len() {
+            match Source::read_at(&self.file, &mut bytes[done..], place.at + done as u64) {
+                Ok(n) if n > 0 => done += n,
+                _ => return None,
+            }
+        }
+        (self.hasher.hash_one(&bytes) == place.check).then_some(bytes)
+    }
+
+    /// What is said of a file.
+    pub fn find(&self, path: &Path, format: Format) -> Option<Entry> {
+        self.places(path, format).iter().find_map(|place| {
+            let (name, kind, entry) = Entry::read(self.bytes(place)?)?;
+            (name == path && kind == format).then_some(entry)
+        })
+    }
+
+    /// Notes that a file was looked at.
+    pub fn looked_at(&self, path: &Path, format: Format) {
+        for place in self.places(path, format) {
+            place.looked_at.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Shows the entries of the files that were not looked at.
+    pub fn each_other(&self, mut show: impl FnMut(&[u8])) {
+        for place in &self.places {
+            if !place.looked_at.load(Ordering::Relaxed)
+                && let Some(bytes) = self.bytes(place)
+            {
+                show(&bytes);
+            }
+        }
+    }
+}

@@ -144,7 +144,9 @@ impl Exit {
             Self::Left => {
                 "done, and something is left: an error among the findings, or not all was looked at"
             }
-            Self::Usage => "the command line is wrong",
+            Self::Usage => {
+                "the command line, or what it hands over as input, is wrong; nothing changed"
+            }
             Self::Refused => "refused: the store's state forbids it; nothing changed",
             Self::NoSuchId => "no such id, or an ambiguous one; nothing changed",
             Self::Damaged => {
@@ -296,6 +298,7 @@ codes! {
     PeerMissing = "peer_missing", Some(Severity::Info), None, RepairClass::None, "a peer that is no Worker of this store";
     // errors of commands
     Usage = "usage", None, Some(Exit::Usage), RepairClass::None, "the command line is wrong";
+    BadInput = "bad_input", None, Some(Exit::Usage), RepairClass::None, "a file or standard input that a command was given is not what it takes";
     StoreNotFound = "store_not_found", None, Some(Exit::NoStore), RepairClass::None, "no store was found";
     NotFound = "not_found", None, Some(Exit::NoSuchId), RepairClass::None, "nothing here has this id or name";
     WrongIdKind = "wrong_id_kind", None, Some(Exit::NoSuchId), RepairClass::None, "an id of another kind than the command takes";

@@ -73,6 +73,16 @@ impl Error {
             .caused_by(source)
     }
 
+    /// An error of what a person handed over, as a file or on standard input. It says nothing about
+    /// the store, so the status is that of a wrong command line. `what` is what is wrong with it.
+    #[must_use]
+    pub fn input(what: Code, message: impl Into<String>, locus: Locus) -> Self {
+        Self::new(Code::BadInput, message)
+            .at(locus)
+            .hint("mend what is handed over; nothing in the store is damaged by it")
+            .hint(format!("wagg explain {what}"))
+    }
+
     /// The same at a place.
     #[must_use]
     pub fn at(mut self, locus: Locus) -> Self {

@@ -411,6 +411,11 @@ impl Code {
                 example: "wagg verify --partition 5/4",
                 remedy: "wagg COMMAND --help tells what the command takes, with examples.",
             },
+            Self::BadInput => Text {
+                cause: "What a command was handed over, as a file or on standard input, is not what it takes: a line that is no record, text that is not UTF-8, a request or a config that does not fit its table, a turn count that does not follow. The place is in that input; the second hint names what is wrong there. The store is neither changed nor damaged.",
+                example: "wagg segment append 7/active with a line cut short: -:3:412.",
+                remedy: "Mend the input at the place that is named and run the command again. What is handed over is taken whole or not at all.",
+            },
             Self::StoreNotFound => Text {
                 cause: "No store was named, and no folder from here upwards holds runtime.json and workers/; or the folder that was named is none.",
                 example: "wagg verify in a home folder.",

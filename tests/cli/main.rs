@@ -14,6 +14,7 @@ mod corpus;
 mod demo;
 mod docs;
 mod errors;
+mod inputs;
 mod layers;
 mod migrate;
 mod migrate_status;
@@ -23,7 +24,7 @@ mod reading;
 mod readme;
 mod repair;
 mod segment;
-#[allow(dead_code, reason = "a kit for all test modules")]
 mod stranger;
+#[allow(dead_code, reason = "a kit for all test modules")]
 mod support;
 mod verify;

@@ -8,7 +8,8 @@
 mod line;
 mod read;
 
-use std::io::Read;
+use std::io::{self, Read};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use serde::Serialize;
@@ -17,7 +18,7 @@ use serde_json::Value;
 pub use line::{COMMANDS, parse};
 use read::Lines;
 
-use crate::diag::{Error, Result};
+use crate::diag::{Code, Effects, Error, Locus, Result};
 use crate::ops::change::{Done, Flags, Member, run, run_many};
 use crate::store::Store;
 
@@ -62,7 +63,8 @@ impl Counts {
     }
 }
 
-/// Carries out the lines of `input`, and gives each answer to `tell` as soon as it is durable.
+/// Carries out the lines of `input`, and gives each answer to `tell` as soon as it is durable. `name`
+/// is what messages call the input.
 ///
 /// # Errors
 /// The input can not be read, or `tell` fails; what was answered before stays done.
@@ -70,23 +72,37 @@ pub fn apply<R: Read>(
     store: &Store,
     flags: &Flags<'_>,
     input: R,
+    name: &Path,
     group: usize,
     mut tell: impl FnMut(Answered) -> Result<()>,
 ) -> Result<Counts> {
     let mut lines = Lines::new(input);
     let mut counts = Counts::default();
-    while let Some(batch) = lines
-        .next(group.max(1))
-        .map_err(|e| Error::io("read", std::path::Path::new("-"), e))?
-    {
+    loop {
+        let batch = lines.next(group.max(1)).map_err(|e| {
+            let error = match e.kind() {
+                io::ErrorKind::FileTooLarge => {
+                    let place = Locus::file(name);
+                    Error::input(Code::OversizedLine, e.to_string(), place)
+                }
+                _ => Error::io("read", name, e),
+            };
+            error.effects(if counts.done > 0 {
+                Effects::Some
+            } else {
+                Effects::None
+            })
+        })?;
+        let Some(batch) = batch else { break };
         // Neighbours that are still to be made, with their places.
-        let mut open: Vec<(Place, Member<'_>)> = Vec::new();
+        let mut open: Vec<(Place<'_>, Member<'_>)> = Vec::new();
         for (number, text) in batch {
             let (command, member) = match parse(&text, flags) {
                 Ok((command, member)) => (command, Ok(member)),
                 Err((command, e)) => (command, Err(e)),
             };
             let place = Place {
+                name,
                 line: number,
                 command,
             };
@@ -111,18 +127,27 @@ pub fn apply<R: Read>(
 }
 
 /// Where an answer belongs.
-struct Place {
+struct Place<'a> {
+    name: &'a Path,
     line: u64,
     command: String,
 }
 
 fn answer(
-    place: Place,
+    place: Place<'_>,
     result: Result<Done>,
     counts: &mut Counts,
     tell: &mut impl FnMut(Answered) -> Result<()>,
 ) -> Result<()> {
     counts.count(&result);
+    // What stands in a line has no file of its own.
+    let result = result.map_err(|e| match e.code {
+        Code::Usage | Code::BadInput => e.at(Locus {
+            line: Some(place.line),
+            ..Locus::file(place.name)
+        }),
+        _ => e,
+    });
     tell(Answered {
         line: place.line,
         command: place.command,
@@ -133,7 +158,7 @@ fn answer(
 /// Makes the changes that wait, together.
 fn flush(
     store: &Store,
-    open: &mut Vec<(Place, Member<'_>)>,
+    open: &mut Vec<(Place<'_>, Member<'_>)>,
     counts: &mut Counts,
     tell: &mut impl FnMut(Answered) -> Result<()>,
 ) -> Result<()> {

@@ -153,11 +153,11 @@ impl Append {
     fn follows(&self, lines: &mut Lines, facts: &Facts, line: u64, byte: u64) -> Result<()> {
         lines.records += 1;
         match facts.kind() {
-            Some(RecordKind::SegmentStart) => Err(Error::new(
+            Some(RecordKind::SegmentStart) => Err(Error::input(
                 Code::SecondSegmentStart,
                 format!("nothing was appended: line {line} is a segment_start, which only begins a Segment"),
+                Locus::at(&self.records.name, line, byte),
             )
-            .at(Locus::at(&self.records.name, line, byte))
             .hint("wagg segment create WORKER, or wagg segment fork SEGMENT, makes a new Segment")),
             Some(RecordKind::TurnEnd) => {
                 let Some(count) = facts.turn_count else {
@@ -178,11 +178,11 @@ impl Append {
 
     fn bad_turn(&self, before: u64, count: u64, line: u64, byte: u64) -> Error {
         let expected = before.saturating_add(1);
-        Error::new(
+        Error::input(
             Code::TurnCountMismatch,
             format!("nothing was appended: line {line} ends turn {count} where turn {expected} would end"),
+            Locus::at(&self.records.name, line, byte),
         )
-        .at(Locus::at(&self.records.name, line, byte))
         .hint(format!("the turn_end on line {line} has to say \"turn_count\":{expected}"))
     }
 

@@ -60,9 +60,11 @@ impl Input {
         let at = usize::try_from(fault.at).unwrap_or(usize::MAX);
         let before = &self.bytes[..at.min(self.bytes.len())];
         let line = 1 + memchr::memchr_iter(b'\n', before).count() as u64;
-        Error::new(fault.code, format!("{so}: line {line}: {}", fault.message))
-            .at(Locus::at(&self.name, line, fault.at))
-            .hint(format!("wagg explain {}", fault.code))
+        Error::input(
+            fault.code,
+            format!("{so}: line {line}: {}", fault.message),
+            Locus::at(&self.name, line, fault.at),
+        )
     }
 
     /// All of it as text.

@@ -16,7 +16,7 @@ use crate::ops::change::{
     sha256,
 };
 use crate::ops::resolve::is_no_plain_name;
-use crate::record::document::{RuntimeDocument, WorkerDocument, check_request};
+use crate::record::document::{DocumentFault, RuntimeDocument, WorkerDocument, check_request};
 use crate::store::fs::{failed, temp_name};
 use crate::store::{EntryKind, Store, read_document};
 
@@ -50,6 +50,14 @@ pub struct GivenRequest {
     pub bytes: Vec<u8>,
 }
 
+impl GivenRequest {
+    fn error(&self, fault: &DocumentFault) -> Error {
+        let mut place = Locus::file(self.path.clone());
+        (place.line, place.byte) = (fault.line, fault.byte);
+        Error::input(fault.code, fault.message.clone(), place)
+    }
+}
+
 /// Checks a display name: whoever sees it must be able to type it back.
 ///
 /// # Errors
@@ -78,19 +86,19 @@ impl Create {
     /// The request of the new Worker.
     fn request(&self) -> Result<Map<String, Value>> {
         if let Some(given) = &self.request {
-            check_request(&given.bytes).map_err(|f| document_error(&f, given.path.clone()))?;
-            let request =
-                edit::parse(&given.bytes).map_err(|e| e.at(Locus::file(given.path.clone())))?;
+            check_request(&given.bytes).map_err(|fault| given.error(&fault))?;
+            let request = edit::parse(&given.bytes)
+                .map_err(|e| Error::input(e.code, e.message, Locus::file(given.path.clone())))?;
             if let Some(Value::String(name)) = request.get("display_name") {
                 check_display_name(name)?;
             }
             let has = |key: &str| request.get(key).is_some_and(|v| !v.is_null());
             if has("idempotency_key") != has("idempotency_fingerprint") {
-                return Err(Error::new(
+                return Err(Error::input(
                     Code::CorruptDocument,
                     "idempotency_key and idempotency_fingerprint stand together or not at all",
-                )
-                .at(Locus::file(given.path.clone())));
+                    Locus::file(given.path.clone()),
+                ));
             }
             return Ok(request);
         }

@@ -196,10 +196,10 @@ fn a_whole_request_from_a_file() {
     ] {
         env.write("request.json", text);
         let wanted = Refusal {
-            code,
-            exit: 5,
+            code: "bad_input",
+            exit: 2,
             says,
-            hint: "",
+            hint: code,
         };
         refused(
             &env,

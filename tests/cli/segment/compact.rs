@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{Place, first, made};
+use super::{Place, first, made, wrong_with};
 use crate::support::Log;
 use crate::support::log::{call_item, result_item, text_item};
 use crate::support::store::id;
@@ -209,7 +209,8 @@ fn a_summary_must_say_something() {
     }
     let bad = place.env.write("bad", b"abc\ndef\xff");
     let args = ["compact", &first(), "--summary", bad.to_str().unwrap()];
-    let error = place.refused(&args, "", "invalid_utf8", 5);
+    let error = place.refused(&args, "", "bad_input", 2);
+    assert_eq!(wrong_with(&error), "invalid_utf8");
     assert_eq!((&error["line"], &error["byte"]), (&json!(2), &json!(7)));
     let _ = place.wagg(&["compact", &first()]).status(2);
 }

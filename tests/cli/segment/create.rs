@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{Place, made};
+use super::{Place, made, wrong_with};
 use crate::support::Log;
 use crate::support::store::{document, id};
 
@@ -131,7 +131,8 @@ fn what_a_person_brings_is_held_against_the_tables() {
         ),
         ("--config", "{}{}".to_owned(), "corrupt_record", Some(1)),
     ] {
-        let error = place.refused(&["create", "1", flag, "-"], &text, code, 5);
+        let error = place.refused(&["create", "1", flag, "-"], &text, "bad_input", 2);
+        assert_eq!(wrong_with(&error), code, "{text}");
         assert_eq!(error["path"], "-", "{text}");
         assert_eq!(error["line"].as_u64(), line, "{text}");
     }
@@ -152,12 +153,7 @@ fn what_a_person_brings_is_held_against_the_tables() {
     assert!(out.stderr.contains("nowhere"), "{out}");
     let bad = place.env.write("bad", b"\xff");
     let bad = bad.to_str().unwrap();
-    place.refused(
-        &["create", "1", "--system-prompt", bad],
-        "",
-        "invalid_utf8",
-        5,
-    );
+    place.refused(&["create", "1", "--system-prompt", bad], "", "bad_input", 2);
     assert!(!place.worker().path("session").exists());
 }
 

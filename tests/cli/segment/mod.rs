@@ -119,6 +119,13 @@ impl Place {
     }
 }
 
+/// What is wrong with an input that was refused, as the hint of its error says.
+fn wrong_with(error: &Value) -> &str {
+    let hint = error["hint"].as_str().unwrap();
+    let said = hint.lines().find_map(|l| l.strip_prefix("wagg explain "));
+    said.unwrap_or_default()
+}
+
 /// The store's tree without `.wagg/`.
 fn of_store(root: &Path) -> Vec<String> {
     tree::tree(root)

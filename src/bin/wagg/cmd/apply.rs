@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -130,17 +130,17 @@ impl Row for Shown {
 /// Carries the command out.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let store = store::find(ui)?;
-    let input: Box<dyn Read> = match &args.file {
-        Some(path) if path.as_os_str() != "-" => {
-            Box::new(File::open(path).map_err(|e| Error::io("open", path, e))?)
-        }
-        _ => Box::new(io::stdin().lock()),
+    let name = args.file.as_deref().unwrap_or(Path::new("-"));
+    let input: Box<dyn Read> = if name == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(name).map_err(|e| Error::io("open", name, e))?)
     };
     let mut ended = Ok(Counts::default());
     let line = |shown: &Shown| text_line(shown);
     ui.stream("wagg.apply/1", &args.list, &line, |rows| {
         ended = args.flags.with(ui, |flags| {
-            apply::apply(&store, flags, input, args.group, |answered| {
+            apply::apply(&store, flags, input, name, args.group, |answered| {
                 let shown = shown(answered)?;
                 // A reader that has gone is no reason to leave lines undone.
                 let _ = rows.push(&shown).and_then(|()| rows.flush());

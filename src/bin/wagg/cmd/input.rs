@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use wagg::diag::{Code, Error, Result};
+use wagg::diag::{Code, Error, Locus, Result};
 use wagg::ops::segment::{Input, MAX_INPUT};
 
 /// Reads a file to its end.
@@ -18,11 +18,7 @@ pub fn read(path: &Path) -> Result<Input> {
     }
     .map_err(io)?;
     if bytes.len() as u64 > MAX_INPUT {
-        let e = io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("over the limit of {MAX_INPUT} bytes"),
-        );
-        return Err(io(e));
+        return Err(too_large(path, MAX_INPUT));
     }
     Ok(Input::new(path, bytes))
 }
@@ -42,6 +38,16 @@ pub fn one_stdin(paths: &[Option<&Path>]) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The refusal of an input over a limit in bytes.
+pub fn too_large(path: &Path, most: u64) -> Error {
+    Error::new(
+        Code::BadInput,
+        format!("{} is over the limit of {most} bytes", path.display()),
+    )
+    .at(Locus::file(path))
+    .hint("hand over less at once")
 }
 
 fn take(from: impl Read, bytes: &mut Vec<u8>) -> io::Result<usize> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use wagg::diag::{Code, Error, Exit, Finding, Result, Severity};
+use wagg::diag::{Code, Error, Exit, Finding, Locus, Result, Severity};
 use wagg::layout::{SegmentId, WorkerId};
 use wagg::ops::verify::{self, Options, Report, Summary};
 use wagg::record::Limits;
@@ -361,9 +361,10 @@ fn read_baseline(path: &std::path::Path) -> Result<BTreeSet<String>> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
     let known: Known = serde_json::from_slice(&bytes).map_err(|e| {
         Error::new(
-            Code::Usage,
+            Code::BadInput,
             format!("{} is no JSON report of wagg verify", path.display()),
         )
+        .at(Locus::file(path))
         .caused_by(e)
         .hint("make one with wagg verify --format json > FILE")
     })?;

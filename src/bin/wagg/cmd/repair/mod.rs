@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
-use wagg::diag::{Code, Error, Exit, Result};
+use wagg::diag::{Code, Error, Exit, Locus, Result};
 use wagg::layout::WorkerId;
 use wagg::ops::change::{Flags, Scope, fingerprint};
 use wagg::ops::repair::{self, Options, PlanFile};
@@ -87,7 +87,8 @@ fn in_store(store: &Store, args: &Args, flags: &Flags<'_>, ui: &Ui) -> Result<Ex
     let file = match &args.plan {
         Some(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
-            Some((PlanFile::read(&bytes)?, given_file(&bytes)))
+            let plan = PlanFile::read(&bytes).map_err(|e| e.at(Locus::file(path)))?;
+            Some((plan, given_file(&bytes)))
         }
         None => None,
     };

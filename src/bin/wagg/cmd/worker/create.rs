@@ -9,6 +9,7 @@ use wagg::ops::change::Expect;
 use wagg::ops::worker::create::{Create, DEFAULT_PROFILE, GivenRequest};
 
 use crate::cmd::change::{self, ChangeFlags};
+use crate::cmd::input;
 use crate::ui::Ui;
 
 /// Create a Worker and print its id
@@ -69,8 +70,7 @@ fn given(path: PathBuf) -> Result<GivenRequest> {
         .read_to_end(&mut bytes)
         .map_err(|e| Error::io("read", &path, e))?;
     if bytes.len() as u64 > MAX_REQUEST {
-        let e = std::io::Error::new(std::io::ErrorKind::InvalidData, "it is larger than 64 MiB");
-        return Err(Error::io("read", &path, e));
+        return Err(input::too_large(&path, MAX_REQUEST));
     }
     Ok(GivenRequest { path, bytes })
 }

@@ -48,7 +48,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual, or write its pages into a folder')
             [CompletionResult]::new('orphans', 'orphans', [CompletionResultType]::ParameterValue, 'List what nobody owns and what is claimed twice, in the store and in legacy roots')
             [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Move an old store''s Workers into one folder each, killable anywhere, never overwriting')
-            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make two small stores with the usual damage, and look at them before your eyes')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make small stores with the usual damage; look at them, move and mend them before your eyes')
             break
         }
         'wagg;init' {

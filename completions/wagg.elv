@@ -45,7 +45,7 @@ set edit:completion:arg-completer[wagg] = {|@words|
             cand man 'Print the manual, or write its pages into a folder'
             cand orphans 'List what nobody owns and what is claimed twice, in the store and in legacy roots'
             cand migrate 'Move an old store''s Workers into one folder each, killable anywhere, never overwriting'
-            cand demo 'Make two small stores with the usual damage, and look at them before your eyes'
+            cand demo 'Make small stores with the usual damage; look at them, move and mend them before your eyes'
         }
         &'wagg;init'= {
             cand --request-id 'Make this change exactly once, however often the command is retried'

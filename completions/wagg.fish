@@ -52,7 +52,7 @@ complete -c wagg -n "__fish_wagg_needs_command" -f -a "completions" -d 'Print th
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "man" -d 'Print the manual, or write its pages into a folder'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "orphans" -d 'List what nobody owns and what is claimed twice, in the store and in legacy roots'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "migrate" -d 'Move an old store\'s Workers into one folder each, killable anywhere, never overwriting'
-complete -c wagg -n "__fish_wagg_needs_command" -f -a "demo" -d 'Make two small stores with the usual damage, and look at them before your eyes'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "demo" -d 'Make small stores with the usual damage; look at them, move and mend them before your eyes'
 complete -c wagg -n "__fish_wagg_using_subcommand init" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
 complete -c wagg -n "__fish_wagg_using_subcommand init" -l actor -d 'Who acts, for the journal [default: user@host]' -r
 complete -c wagg -n "__fish_wagg_using_subcommand init" -l wait -d 'How many seconds to wait for a lock; 0 does not wait' -r

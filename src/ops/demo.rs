@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! old/store/          the catalog of an old store: runtime.json, workers/<id>/worker.json
+//! old/trial/          a copy of it, to try the migration on
 //! old/sessions/       its Session root
 //! old/metadata/       its metadata root
 //! store/              a store of today's layout, after a few crashes
@@ -297,6 +298,7 @@ fn old(root: &Path) -> Result<()> {
         (5, "copy of writer", 1),
     ];
     catalog(&store, 8, &workers)?;
+    catalog(&root.join("trial"), 8, &workers)?;
     let left = store.join(".runtime.json.tmp-4242-1");
     put_left(left, b"{\n  \"schema_version\": 1,\n  \"disp")?;
     let session = |n: u64, log: &Log| {

@@ -2,8 +2,12 @@
 
 use crate::support::{TestEnv, files_below, schema, tree};
 
-/// Ages grow, and an operation has an id of its own; all else is the same.
+/// Ages grow, an operation has an id of its own, and how far the killed migration came is chance;
+/// all else is the same.
 fn without_ages(text: &str) -> String {
+    let (before, rest) = text.split_once("\n3/").unwrap();
+    let (_, after) = rest.split_once("\n7/").unwrap();
+    let text = format!("{before}\n{after}");
     let is_id = |line: &&str| line.len() == 36 && line.split('-').count() == 5;
     let lines: Vec<&str> = text.lines().filter(|line| !is_id(line)).collect();
     let text = lines.join("\n");
@@ -31,6 +35,10 @@ fn the_tour_runs_and_leaves_nothing() {
         "warning[orphan_worker_metadata] old/metadata/worker-runtime-7",
         "info[active_pending]",
         "info[leftover_temporary] .runtime.json.tmp-4242-1",
+        "$ wagg --store old/trial migrate --sessions old/sessions --metadata old/metadata\n",
+        "migrated (pending)",
+        "shared_session_reference  old/metadata/worker-runtime-5/metadata.json",
+        "$ wagg --store old/trial migrate status\n",
         "$ wagg --store store verify\n",
         "warning[torn_tail]",
         "error[glued_records]",
@@ -70,7 +78,7 @@ fn a_folder_that_was_given_is_kept_and_never_overwritten() {
         let files = files_below(&root, "");
         let all = files.iter().map(|p| (name(p), tree::digest(p)));
         // what wagg notes of its own doings has times in it
-        all.filter(|(name, _)| !name.starts_with("store/.wagg"))
+        all.filter(|(name, _)| !name.contains("/.wagg/") && !name.contains("/migrations/"))
             .collect()
     };
     assert_eq!(digests("new"), digests("empty"));

@@ -2,16 +2,18 @@
 //! really made.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use clap::Parser;
 use serde::Serialize;
 use wagg::diag::{Exit, IoContext, Result, shell};
+use wagg::layout::{Leftover, leftover};
 use wagg::ops::demo;
 
 use crate::cli::{Cli, ColorArg, FormatArg};
 use crate::ui::{Format, Style, Ui, text};
 
-/// Make two small stores with the usual damage, and look at them before your eyes
+/// Make small stores with the usual damage; look at them, move and mend them before your eyes
 ///
 /// Builds an old store and one of today's layout, both after a few crashes, then runs commands on
 /// them one after the other, each with a line that says what to look for. Without DIR that is done
@@ -31,7 +33,28 @@ struct Act {
     narration: &'static str,
     /// The command, run in the demo's folder.
     args: &'static [&'static str],
+    ends: Ends,
 }
+
+/// How the command of an act comes to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Ends {
+    ByItself,
+    /// It is killed as soon as it has begun to write.
+    Killed,
+}
+
+/// The move of the old store, on a copy of its catalog.
+const MIGRATE: &[&str] = &[
+    "--store",
+    "old/trial",
+    "migrate",
+    "--sessions",
+    "old/sessions",
+    "--metadata",
+    "old/metadata",
+];
 
 /// The tour.
 const ACTS: &[Act] = &[
@@ -47,6 +70,7 @@ const ACTS: &[Act] = &[
             "old/metadata",
             "-v",
         ],
+        ends: Ends::ByItself,
     },
     Act {
         narration: "A history can be checked where it lies, without a store: this one had two writers at once.",
@@ -55,32 +79,62 @@ const ACTS: &[Act] = &[
             "--file",
             "old/sessions/019b8d1c-2a00-7000-8000-000000000002/019b8d1c-2a00-7000-8000-000000000021.jsonl",
         ],
+        ends: Ends::ByItself,
+    },
+    Act {
+        narration: "The move to today's layout only reads the old folders, so it can be tried on a copy of the catalog. Here kill -9 strikes in the middle of it.",
+        args: MIGRATE,
+        ends: Ends::Killed,
+    },
+    Act {
+        narration: "What did the kill leave?",
+        args: &["--store", "old/trial", "verify"],
+        ends: Ends::ByItself,
+    },
+    Act {
+        narration: "The same command again clears that and goes on. What it may not move stays where it is, with the reason.",
+        args: MIGRATE,
+        ends: Ends::ByItself,
+    },
+    Act {
+        narration: "Now the store says so itself, and no Worker is moved twice.",
+        args: &["--store", "old/trial", "migrate", "status"],
+        ends: Ends::ByItself,
     },
     Act {
         narration: "A store of today's layout, after a few crashes. Which histories are whole, and where exactly are the others not?",
         args: &["--store", "store", "verify"],
+        ends: Ends::ByItself,
     },
     Act {
         narration: "What of it can be mended without losing anything, and how? This only shows it, with the bytes before and after.",
         args: &["--store", "store", "repair"],
+        ends: Ends::ByItself,
     },
     Act {
         narration: "Worker 2 has two records on one line. Done: one newline, and not a byte else.",
         args: &["--store", "store", "repair", "2", "--apply"],
+        ends: Ends::ByItself,
     },
     Act {
         narration: "Whatever was changed comes back to the byte, if it is asked for.",
         args: &["--store", "store", "op", "undo", "latest"],
+        ends: Ends::ByItself,
     },
     Act {
         narration: "What did the crashes leave lying about in it?",
         args: &["--store", "store", "orphans"],
+        ends: Ends::ByItself,
     },
     Act {
         narration: "Each code has a page: what it means, how it comes about, what to do.",
         args: &["explain", "glued_records"],
+        ends: Ends::ByItself,
     },
 ];
+
+/// The first Worker that the act moves.
+const TRIAL_WORKER: &str = "old/trial/workers/1";
 
 impl Act {
     fn command(&self) -> String {
@@ -116,6 +170,7 @@ struct Tour<'a> {
 struct Step<'a> {
     narration: &'a str,
     command: String,
+    ends: Ends,
 }
 
 /// Makes the stores and goes through the acts.
@@ -140,6 +195,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
                 .map(|act| Step {
                     narration: act.narration,
                     command: act.command(),
+                    ends: act.ends,
                 })
                 .collect(),
         };
@@ -175,6 +231,10 @@ fn play(index: usize, act: &Act, ui: &Ui) -> Result<()> {
         let prompt = Style::Note.paint("$", ui.color());
         writeln!(out, "{prompt} {}\n", act.command())
     })?;
+    if act.ends == Ends::Killed {
+        let told = kill(act)?;
+        return ui.write(|out| writeln!(out, "{}", Style::Dim.paint(told, ui.color())));
+    }
     let words = std::iter::once("wagg").chain(act.args.iter().copied());
     let exit = match Cli::try_parse_from(words) {
         Ok(mut cli) => {
@@ -199,6 +259,38 @@ fn play(index: usize, act: &Act, ui: &Ui) -> Result<()> {
         }
         Ok(())
     })
+}
+
+/// Runs the command of an act as a process of its own, and kills that once it writes a Session.
+fn kill(act: &Act) -> Result<&'static str> {
+    let exe = std::env::current_exe().io("find", "wagg")?;
+    let mut child = Command::new(&exe)
+        .args(act.args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .io("run", &exe)?;
+    let watched = Path::new(TRIAL_WORKER);
+    loop {
+        if child.try_wait().io("wait for", &exe)?.is_some() {
+            return Ok("It was done before the signal came.");
+        }
+        let writes = std::fs::read_dir(watched).is_ok_and(|entries| {
+            entries
+                .flatten()
+                .any(|entry| entry.file_name().to_str().is_some_and(is_staging))
+        });
+        if writes {
+            child.kill().io("kill", &exe)?;
+            child.wait().io("wait for", &exe)?;
+            return Ok("Killed with signal 9 while it wrote.");
+        }
+    }
+}
+
+fn is_staging(name: &str) -> bool {
+    matches!(leftover(name), Some(Leftover::Staging { .. }))
 }
 
 /// Says where the stores are, and how to go on.

@@ -52,6 +52,9 @@ _wagg() {
             wagg,repair)
                 cmd="wagg__subcmd__repair"
                 ;;
+            wagg,report)
+                cmd="wagg__subcmd__report"
+                ;;
             wagg,run)
                 cmd="wagg__subcmd__run"
                 ;;
@@ -96,6 +99,9 @@ _wagg() {
                 ;;
             wagg__subcmd__quarantine,show)
                 cmd="wagg__subcmd__quarantine__subcmd__show"
+                ;;
+            wagg__subcmd__report,merge)
+                cmd="wagg__subcmd__report__subcmd__merge"
                 ;;
             wagg__subcmd__run,list)
                 cmd="wagg__subcmd__run__subcmd__list"
@@ -170,7 +176,7 @@ _wagg() {
 
     case "${cmd}" in
         wagg)
-            opts="-q -v -h -V --store --format --color --quiet --verbose --help --version init show worker segment run verify repair explain apply quarantine op lock completions man orphans migrate demo"
+            opts="-q -v -h -V --store --format --color --quiet --verbose --help --version init show worker segment run verify report repair explain apply quarantine op lock completions man orphans migrate demo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -911,6 +917,66 @@ _wagg() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        wagg__subcmd__report)
+            opts="-q -v -h --store --format --color --quiet --verbose --help merge"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "auto table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wagg__subcmd__report__subcmd__merge)
+            opts="-0 -q -v -h --strict --baseline --report --ids --null --store --format --color --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "auto table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         wagg__subcmd__run)
             opts="-q -v -h --store --format --color --quiet --verbose --help list show reserve stop"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1578,13 +1644,17 @@ _wagg() {
             return 0
             ;;
         wagg__subcmd__verify)
-            opts="-0 -q -v -h --file --locked --quick --strict --digest --jobs --max-line --max-findings --max-duration --ignore --baseline --report --since --trust-mtime --save --cache --ids --null --store --format --color --quiet --verbose --help"
+            opts="-0 -q -v -h --file --locked --quick --strict --digest --partition --jobs --max-line --max-findings --max-duration --ignore --baseline --report --since --trust-mtime --save --cache --ids --null --store --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --partition)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -6,10 +6,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// A committed record, a document or a rule of the store is broken.
@@ -319,6 +319,7 @@ codes! {
     TargetDiffers = "target_differs", None, Some(Exit::Refused), RepairClass::None, "the target is there and differs from the source";
     SourceChanged = "source_changed", None, Some(Exit::Refused), RepairClass::None, "a source changed while it was read";
     PlanMismatch = "plan_mismatch", None, Some(Exit::Refused), RepairClass::None, "a repair plan is not what it was when it was made";
+    PartitionMismatch = "partition_mismatch", None, Some(Exit::Refused), RepairClass::None, "reports are not those of all parts of one look";
     NotUndoable = "not_undoable", None, Some(Exit::Refused), RepairClass::None, "operations of this kind are not undone";
     Interrupted = "interrupted", None, Some(Exit::Interrupted), RepairClass::None, "the command was interrupted";
     Internal = "internal", None, Some(Exit::Internal), RepairClass::None, "a bug in wagg";

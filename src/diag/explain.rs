@@ -507,14 +507,19 @@ impl Code {
                 remedy: "Compare the file that is named in both places. If the Worker went on after an earlier migration, the target is newer and right; otherwise move the target out of the store and run wagg migrate again.",
             },
             Self::SourceChanged => Text {
-                cause: "A source was written to while it was read, so that what was read is no one state of it. Nothing was put in place.",
+                cause: "A source was written to while it was read, so that what was read is no one state of it. Nothing was put in place. wagg report merge says it of a store whose Workers or runtime.json were not the same for all parts.",
                 example: "A Runtime of the old layout appended to a legacy Session during wagg migrate.",
-                remedy: "Stop what writes there, and give the same command again.",
+                remedy: "Stop what writes there, and give the same command again; for parts of a store, look at all of them again.",
             },
             Self::PlanMismatch => Text {
                 cause: "The file that was given with --plan is no plan of wagg repair, or was changed after it was written: its digest does not fit what stands in it.",
                 example: "Somebody took an item out of plan.json with an editor, to have the others carried out alone.",
                 remedy: "Make the plan anew with wagg repair WORKER --plan-out FILE; --only CODE and WORKER narrow it down. Nothing is done because a plan file says so: what it holds must be what wagg itself plans for the store.",
+            },
+            Self::PartitionMismatch => Text {
+                cause: "The files that wagg report merge was given are not the reports of all parts of one look, each once: one is missing or there twice, or they differ in the store, the number of parts, the options or the version that looked. What only the whole tells can not be judged then, and an answer with a hole would look like a good one.",
+                example: "wagg report merge part-1.json part-3.json, where the store was looked at in three parts and the second job failed before it wrote its report.",
+                remedy: "Give the reports of all parts. For one that is missing, run wagg verify --partition K/N --report json=FILE again with the options of the others, as long as the store is the same.",
             },
             Self::NotUndoable => Text {
                 cause: "Undo puts back bytes, and this kind of operation has none to put back: a number that was given out, a lock that was held, a run that was reserved or stopped.",

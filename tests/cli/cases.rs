@@ -813,3 +813,17 @@ fn no_row_of_words_is_left_over() {
         );
     }
 }
+
+/// Parts of a store, merged, say what one look at the whole says.
+#[test]
+fn parts_make_the_whole() {
+    for dir in Case::all() {
+        let case = Case::build(&dir);
+        let run = |args: &[&str]| {
+            let mut all = vec!["--store", "case/store"];
+            all.extend(args);
+            case.env.wagg(all)
+        };
+        crate::verify::partition::parts_make_the_whole(&case.env.dir(), &run, &[]);
+    }
+}

@@ -584,3 +584,15 @@ fn read_commands_change_nothing_and_always_end() {
         }
     });
 }
+
+/// Parts of a store, merged, say what one look at the whole says.
+#[test]
+fn parts_make_the_whole() {
+    for case in Case::all() {
+        for side in ["before", "after"] {
+            let store = format!("{side}/runtime");
+            let run = |args: &[&str]| case.run(&store, args);
+            crate::verify::partition::parts_make_the_whole(&case.env.dir(), &run, &[]);
+        }
+    }
+}

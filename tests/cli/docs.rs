@@ -139,7 +139,7 @@ fn every_json_document_has_a_schema() {
 }
 
 /// The commands that texts send a person to.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "init",
     "worker",
     "show",
@@ -149,6 +149,7 @@ const COMMANDS: [&str; 19] = [
     "verify",
     "orphans",
     "repair",
+    "report",
     "quarantine",
     "apply",
     "op",

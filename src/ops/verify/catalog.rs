@@ -236,14 +236,8 @@ fn manifest(store: &Store, found: &mut Found) {
 }
 
 /// The next Worker id must be one that was never given out.
-pub(super) fn check_sequence(
-    runtime: &Document<RuntimeDocument>,
-    all: &[Census],
-    found: &mut Found,
-) {
-    let Some(next) = runtime.good().and_then(|r| r.next_worker_sequence) else {
-        return;
-    };
+pub(super) fn check_sequence(next: Option<u64>, all: &[Census], found: &mut Found) {
+    let Some(next) = next else { return };
     let highest = all
         .iter()
         // A folder that holds another Worker's document has its own finding.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Found, catalog};
 use crate::diag::{Code, Finding, Locus, Subject, plural};
 use crate::layout::{Paths, SegmentId, SessionId, WorkerId, WorkerName, file};
@@ -65,10 +67,13 @@ pub(super) struct Foreign {
 }
 
 /// As what a Worker is named.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum NamedAs {
+    #[serde(rename = "spawned_children")]
     Child,
+    #[serde(rename = "reclaimed_children")]
     Reclaimed,
+    #[serde(rename = "peers")]
     Peer,
 }
 
@@ -111,15 +116,29 @@ pub(super) fn check(
                 .map(|f| Census::light(store, f)),
         );
     }
-    let is_asked = |index: usize| index < asked;
-    duplicate_workers(&all, &is_asked, found);
-    let shared = shared_sessions(&all, &is_asked, found);
-    let places = duplicate_segments(&all, &is_asked, &shared, found);
-    foreign_sources(&all, &is_asked, &places, found);
-    names(&all, &is_asked, found);
     if whole {
-        catalog::check_sequence(runtime, &all, found);
+        together(
+            runtime.good().and_then(|r| r.next_worker_sequence),
+            &all,
+            found,
+        );
+    } else {
+        judge(&all, &|index| index < asked, found);
     }
+}
+
+/// Adds what all Workers of a store are to each other, and to the next id that it gives out.
+pub(super) fn together(next_worker_sequence: Option<u64>, all: &[Census], found: &mut Found) {
+    judge(all, &|_| true, found);
+    catalog::check_sequence(next_worker_sequence, all, found);
+}
+
+fn judge(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
+    duplicate_workers(all, asked, found);
+    let shared = shared_sessions(all, asked, found);
+    let places = duplicate_segments(all, asked, &shared, found);
+    foreign_sources(all, asked, &places, found);
+    names(all, asked, found);
 }
 
 fn list(names: &[String]) -> String {

@@ -21,11 +21,7 @@ pub fn verify_files(files: &[PathBuf], options: &Options, progress: &dyn Progres
         version: CatalogVersion::V1,
         enough: false.into(),
     };
-    let mut collector = Collector {
-        run: &run,
-        report: Report::default(),
-        loud: 0,
-    };
+    let mut collector = Collector::new(&run);
     let mut scanner = run.scanner();
     progress.start(None);
     for path in files {

@@ -10,6 +10,10 @@ use crate::layout::{SegmentEntry, SegmentId, classify_segment};
 use crate::record::{Origin, Outline};
 use crate::store::{Entry, EntryKind};
 
+/// How a Segment came of its source, in a message.
+pub(super) const FORKED: &str = "forked from";
+pub(super) const COMPACTED: &str = "compacted from";
+
 /// A Segment of the Session, as far as it could be read.
 pub(super) struct Node {
     pub id: SegmentId,
@@ -24,8 +28,8 @@ impl Node {
         let start = self.outline.as_ref()?.start?;
         start
             .forked
-            .map(|o| (o, "forked from"))
-            .or(start.compacted.map(|o| (o, "compacted from")))
+            .map(|o| (o, FORKED))
+            .or(start.compacted.map(|o| (o, COMPACTED)))
     }
 
     fn locus(&self) -> Locus {
@@ -63,10 +67,7 @@ pub(super) fn check(
                 "its first record has forked_from and compacted_from at once; a Segment is one of the two",
             ));
         }
-        for (origin, how) in [
-            (start.forked, "forked from"),
-            (start.compacted, "compacted from"),
-        ] {
+        for (origin, how) in [(start.forked, FORKED), (start.compacted, COMPACTED)] {
             let Some(origin) = origin else { continue };
             match by_id.get(&origin.segment) {
                 None if closed.contains(&origin.segment) => {}

@@ -9,12 +9,15 @@
 mod archives;
 mod catalog;
 mod certificate;
+mod collect;
 mod cross;
 mod documents;
 mod file;
 mod journal;
 mod lineage;
+mod merge;
 mod names;
+mod partition;
 mod resume;
 mod runs;
 mod segment;
@@ -22,30 +25,31 @@ mod worker;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(in crate::ops) use catalog::none_left;
 pub use certificate::{Certificate, CertificateOptions, SETTLE};
+use collect::{Collector, Found};
 pub use file::verify_files;
+pub use merge::{PartReport, merge};
+pub use partition::{Part, Partition};
 
 use crate::diag::{Code, Error, Finding, Progress, Result, Severity};
 use crate::layout::{CatalogVersion, SegmentId, WorkerId};
 use crate::record::{Limits, Scanner};
 use crate::store::{Store, WorkerFolder};
 
-/// Findings beyond this many are counted and not kept, so that memory stays bounded.
-const MAX_KEPT: usize = 50_000;
-
 /// What to verify, and how.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Only these Workers; all if empty.
     pub workers: Vec<WorkerId>,
+    /// Only this part of the store, without what only the whole tells.
+    pub partition: Option<Partition>,
     /// Documents, first records and file ends only.
     pub quick: bool,
     /// Give the SHA-256 of each Segment's committed prefix.
@@ -68,6 +72,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             workers: Vec::new(),
+            partition: None,
             quick: false,
             digest: false,
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
@@ -92,7 +97,7 @@ pub fn fingerprint(finding: &Finding) -> String {
 }
 
 /// Something that was asked for and not looked at.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NotLookedAt {
     /// Relative to the store; empty for the store as a whole.
     pub path: String,
@@ -101,7 +106,7 @@ pub struct NotLookedAt {
 }
 
 /// The digest of one Segment's committed prefix.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Digest {
     /// The Worker.
     pub worker_id: Option<WorkerId>,
@@ -116,7 +121,7 @@ pub struct Digest {
 }
 
 /// The counts of an answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Findings of severity error.
     pub errors: u64,
@@ -156,6 +161,22 @@ impl Summary {
             Severity::Info => self.infos += 1,
         }
     }
+
+    /// Adds the counts of another part. What is counted from lists is counted at the end.
+    fn add(&mut self, other: &Self) {
+        self.errors += other.errors;
+        self.warnings += other.warnings;
+        self.infos += other.infos;
+        self.workers += other.workers;
+        self.segments += other.segments;
+        self.traces += other.traces;
+        self.records += other.records;
+        self.bytes += other.bytes;
+        self.suppressed += other.suppressed;
+        if let Some(bytes) = other.reused_bytes {
+            *self.reused_bytes.get_or_insert(0) += bytes;
+        }
+    }
 }
 
 /// What `verify` answers.
@@ -173,6 +194,9 @@ pub struct Report {
     /// The Workers that were looked at, in their order; those that are only a folder aside.
     #[serde(skip)]
     pub workers: Vec<WorkerId>,
+    /// What the reports of the other parts are put together with, if this is that of a part.
+    #[serde(skip)]
+    pub part: Option<Part>,
     /// Whether a person stopped it.
     #[serde(skip)]
     pub interrupted: bool,
@@ -219,94 +243,6 @@ impl Run<'_> {
     }
 }
 
-/// What one part of a run found.
-#[derive(Default)]
-struct Found {
-    findings: Vec<Finding>,
-    summary: Summary,
-    not_looked_at: Vec<NotLookedAt>,
-    digests: Vec<Digest>,
-    /// Entries of the new certificate.
-    certified: Vec<Vec<u8>>,
-}
-
-impl Found {
-    fn not_looked_at(&mut self, path: impl Into<PathBuf>, reason: impl Into<String>) {
-        self.not_looked_at.push(NotLookedAt {
-            path: path.into().to_string_lossy().into_owned(),
-            reason: reason.into(),
-        });
-    }
-}
-
-/// Puts parts together, in the order in which they are given.
-struct Collector<'a> {
-    run: &'a Run<'a>,
-    report: Report,
-    loud: u64,
-}
-
-impl Collector<'_> {
-    fn take(&mut self, found: Found) {
-        let summary = &mut self.report.summary;
-        summary.workers += found.summary.workers;
-        summary.segments += found.summary.segments;
-        summary.traces += found.summary.traces;
-        summary.records += found.summary.records;
-        summary.bytes += found.summary.bytes;
-        if let Some(bytes) = found.summary.reused_bytes {
-            *summary.reused_bytes.get_or_insert(0) += bytes;
-        }
-        if let Some(certificate) = self.run.certificate {
-            certificate.keep(found.certified);
-        }
-        self.report.not_looked_at.extend(found.not_looked_at);
-        self.report.digests.extend(found.digests);
-        for finding in found.findings {
-            let options = self.run.options;
-            if options.ignore.contains(&finding.code)
-                || (!options.baseline.is_empty()
-                    && options.baseline.contains(&fingerprint(&finding)))
-            {
-                self.report.summary.suppressed += 1;
-                continue;
-            }
-            if let Some(most) = options.max_findings
-                && finding.severity != Severity::Info
-            {
-                if self.loud >= most {
-                    self.run.enough.store(true, Ordering::Relaxed);
-                    continue;
-                }
-                self.loud += 1;
-                if self.loud >= most {
-                    self.run.enough.store(true, Ordering::Relaxed);
-                }
-            }
-            self.report.summary.count(finding.severity);
-            if self.report.findings.len() < MAX_KEPT {
-                self.report.findings.push(finding);
-            } else {
-                self.report.summary.not_listed += 1;
-            }
-        }
-    }
-
-    fn finish(mut self) -> Report {
-        self.report
-            .findings
-            .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-        self.report.digests.sort();
-        self.report.not_looked_at.sort();
-        self.report.not_looked_at.dedup();
-        self.report.summary.not_looked_at = self.report.not_looked_at.len() as u64;
-        self.report.summary.quick = self.run.options.quick;
-        self.report.interrupted = self.run.progress.interrupted();
-        self.run.progress.finish();
-        self.report
-    }
-}
-
 /// Verifies a store.
 ///
 /// # Errors
@@ -339,11 +275,7 @@ pub fn verify_since(
         version,
         enough: AtomicBool::new(false),
     };
-    let mut collector = Collector {
-        run: &run,
-        report: Report::default(),
-        loud: 0,
-    };
+    let mut collector = Collector::new(&run);
     let mut root = Found::default();
     if certificate.is_some_and(Certificate::reuses) {
         root.summary.reused_bytes = Some(0);
@@ -359,37 +291,58 @@ pub fn verify_since(
         }
     }
     progress.start(None);
-    let whole = options.workers.is_empty();
-    if whole {
+    let partition = options.partition;
+    let whole = options.workers.is_empty() && partition.is_none();
+    // What is no Worker's is looked at by one of the parts.
+    let with_root = partition.map_or(whole, Partition::holds_root);
+    let mut part = partition.map(|p| Part::begin(p, store, &runtime, &folders, options));
+    let open = if partition.is_none() || with_root {
+        journal::open_operations(store)
+    } else {
+        BTreeSet::new()
+    };
+    if with_root {
         let next = runtime.good().and_then(|r| r.next_worker_sequence);
         root.findings
             .extend(catalog::none_left(store, next, &folders));
-    }
-    let open = journal::open_operations(store);
-    if whole {
         catalog::check_root(store, &runtime, &run, &mut root);
         journal::check_folder(store, &mut root);
         if version == CatalogVersion::V3 {
             archives::check(store, &run, &mut root);
         }
     }
+    if partition.is_some() && !with_root {
+        root.findings.clear();
+        root.not_looked_at.clear();
+    }
     root.findings.retain(|f| {
-        whole
+        with_root
             || f.subject
                 .worker_id
                 .is_some_and(|id| options.workers.contains(&id))
     });
     collector.take(root);
 
-    let wanted =
-        |folder: &WorkerFolder| whole || folder.id.is_some_and(|id| options.workers.contains(&id));
+    let wanted = |folder: &WorkerFolder| match partition {
+        Some(partition) => partition.holds(&folder.name),
+        None => whole || folder.id.is_some_and(|id| options.workers.contains(&id)),
+    };
     let todo: Vec<&WorkerFolder> = folders.iter().filter(|f| wanted(f)).collect();
     let census = each_worker(store, &todo, &run, &mut collector);
 
     let mut together = Found::default();
-    cross::check(store, &runtime, &folders, census, whole, &mut together);
-    journal::check_operations(store, &open, &options.workers, &mut together);
+    match &mut part {
+        Some(part) => part.fill(&folders, census),
+        None => {
+            let census = census.into_iter().map(|(census, _)| census).collect();
+            cross::check(store, &runtime, &folders, census, whole, &mut together);
+        }
+    }
+    if partition.is_none() || with_root {
+        journal::check_operations(store, &open, &options.workers, &mut together);
+    }
     collector.take(together);
+    collector.report.part = part;
     if let Some(certificate) = certificate
         && (!whole || run.stop().is_some())
     {
@@ -421,13 +374,14 @@ pub fn verify_folder(
     findings
 }
 
-/// Verifies Workers in parallel and takes the results in their order.
+/// Verifies Workers in parallel and takes the results in their order: of each what others ask of
+/// it, and whether it was looked at as a Worker.
 fn each_worker(
     store: &Store,
     todo: &[&WorkerFolder],
     run: &Run<'_>,
     collector: &mut Collector<'_>,
-) -> Vec<cross::Census> {
+) -> Vec<(cross::Census, bool)> {
     struct Line {
         next: usize,
         /// Results that wait for one before them.
@@ -470,11 +424,12 @@ fn each_worker(
                 let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
                 drop(line);
                 for checked in ready {
-                    if checked.found.summary.workers > 0 {
+                    let looked_at = checked.found.summary.workers > 0;
+                    if looked_at {
                         sink.0.report.workers.extend(checked.census.folder.id);
                     }
                     sink.0.take(checked.found);
-                    sink.1.push(checked.census);
+                    sink.1.push((checked.census, looked_at));
                 }
             }
         }

@@ -3,10 +3,12 @@
 pub mod case;
 mod certificate;
 mod documents;
+mod incremental;
 mod lines;
 mod moving;
 mod options;
 mod output;
+pub mod partition;
 mod places;
 mod property;
 mod reports;

@@ -17,6 +17,7 @@ mod orphans;
 mod quarantine;
 mod reading;
 mod repair;
+mod report;
 mod run;
 mod segment;
 mod show;
@@ -38,6 +39,7 @@ pub enum Command {
     Segment(segment::Args),
     Run(run::Args),
     Verify(verify::Args),
+    Report(report::Args),
     Repair(repair::Args),
     Explain(explain::Args),
     Apply(apply::Args),
@@ -61,6 +63,7 @@ impl Command {
             Self::Segment(args) => segment::run(args, ui),
             Self::Run(args) => run::run(args, ui),
             Self::Verify(args) => verify::run(args, ui),
+            Self::Report(args) => report::run(args, ui),
             Self::Repair(args) => repair::run(args, ui),
             Self::Explain(args) => explain::run(args, ui),
             Self::Apply(args) => apply::run(args, ui),

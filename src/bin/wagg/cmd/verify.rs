@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use wagg::diag::{Code, Error, Exit, Finding, Locus, Result, Severity};
 use wagg::layout::{SegmentId, WorkerId};
-use wagg::ops::verify::{self, Options, Report, Summary};
+use wagg::ops::verify::{self, Options, Part, Partition, Report, Summary};
 use wagg::record::Limits;
 
 use super::store;
@@ -57,6 +57,13 @@ pub struct Args {
     #[arg(long)]
     digest: bool,
 
+    /// Look at part K of N only: each Worker is in one part, by its id
+    ///
+    /// For N jobs that share a store. What only all Workers together tell is left to wagg report
+    /// merge, which puts the JSON reports of all parts together.
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["workers", "file", "max_findings"])]
+    partition: Option<Partition>,
+
     /// How many threads work [default: the number of processors]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -98,6 +105,7 @@ pub struct Args {
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let options = Options {
         workers: Vec::new(),
+        partition: args.partition,
         quick: args.quick,
         digest: args.digest,
         jobs: args.jobs.unwrap_or(Options::default().jobs),
@@ -110,12 +118,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
             .max_duration
             .and_then(|d| Instant::now().checked_add(d)),
         ignore: args.ignore.iter().copied().collect(),
-        baseline: args
-            .baseline
-            .as_deref()
-            .map(read_baseline)
-            .transpose()?
-            .unwrap_or_default(),
+        baseline: known(args.baseline.as_deref())?,
     };
     let mut kept = None;
     let report = if args.file.is_empty() {
@@ -143,13 +146,23 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         }
         kept.finish(ui)?;
     }
-    Ok(if report.interrupted {
+    Ok(exit(&report, args.strict))
+}
+
+/// The status that a report comes to.
+pub fn exit(report: &Report, strict: bool) -> Exit {
+    if report.interrupted {
         Exit::Interrupted
-    } else if report.is_clean(args.strict) {
+    } else if report.is_clean(strict) {
         Exit::Ok
     } else {
         Exit::Left
-    })
+    }
+}
+
+/// The findings of a baseline; none without one.
+pub fn known(baseline: Option<&std::path::Path>) -> Result<BTreeSet<String>> {
+    Ok(baseline.map(read_baseline).transpose()?.unwrap_or_default())
 }
 
 /// The name of the JSON document, on stdout and in a report.
@@ -157,7 +170,7 @@ pub const SCHEMA: &str = "wagg.verify/1";
 
 /// Prints a report: findings to stdout, the rest of a person's answer to stderr. `store` says that
 /// it is one of a store, and not of single files.
-fn show(report: &Report, list: &ListFlags, store: bool, ui: &Ui) -> Result<()> {
+pub fn show(report: &Report, list: &ListFlags, store: bool, ui: &Ui) -> Result<()> {
     super::findings::show(SCHEMA, &report.findings, list, &Shown::of(report), ui)?;
     digests(report, list, ui)?;
     tell(report, store, ui);
@@ -194,6 +207,8 @@ pub struct Shown<'a> {
     not_looked_at: &'a [verify::NotLookedAt],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     digests: &'a [verify::Digest],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partition: Option<&'a Part>,
 }
 
 impl<'a> Shown<'a> {
@@ -203,6 +218,7 @@ impl<'a> Shown<'a> {
             counts: &report.summary,
             not_looked_at: &report.not_looked_at,
             digests: &report.digests,
+            partition: report.part.as_ref(),
         }
     }
 }
@@ -258,6 +274,11 @@ fn tell(report: &Report, store: bool, ui: &Ui) {
         ui.warn(format!(
             "and {} more places were not looked at",
             report.not_looked_at.len() - 5
+        ));
+    }
+    if let Some(part) = &report.part {
+        ui.status(format!(
+            "part {part} of the store: what only all Workers together tell is judged by wagg report merge"
         ));
     }
     // Single files belong to nobody here, and each finding names its file.

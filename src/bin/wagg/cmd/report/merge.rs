@@ -1,0 +1,59 @@
+//! `wagg report merge`
+
+use std::path::PathBuf;
+
+use wagg::diag::{Error, Exit, Result};
+use wagg::ops::verify::{PartReport, merge};
+
+use crate::cmd::verify;
+use crate::ui::{ListFlags, Ui};
+
+/// Put the reports of all parts of a store together
+///
+/// Takes the JSON reports of wagg verify --partition 1/N to N/N and prints the answer that verify
+/// gives without --partition: their findings, and what only all Workers together tell, which no
+/// part can judge. The store itself is not looked at. The exit status is that of verify; it is 3 if
+/// the files are not the reports of all parts of one look, each once.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "Examples:\n  wagg report merge part-*.json\n  wagg report merge part-*.json --strict --report junit=wagg.xml"
+)]
+pub struct Args {
+    /// The JSON reports of all parts, in any order
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Let warnings fail too
+    #[arg(long)]
+    strict: bool,
+
+    /// The earlier JSON report that the parts were given with --baseline
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Write the whole report to a file too: junit=FILE, sarif=FILE or json=FILE
+    #[arg(long, value_name = "KIND=FILE")]
+    report: Vec<crate::report::Target>,
+
+    #[command(flatten)]
+    list: ListFlags,
+}
+
+/// Carries the command out.
+pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
+    let parts: Result<Vec<PartReport>> = args
+        .files
+        .iter()
+        .map(|path| {
+            let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
+            PartReport::read(path, &bytes)
+        })
+        .collect();
+    let known = verify::known(args.baseline.as_deref())?;
+    let report = merge(parts?, known)?;
+    for target in &args.report {
+        target.write(&report)?;
+    }
+    verify::show(&report, &args.list, true, ui)?;
+    Ok(verify::exit(&report, args.strict))
+}

@@ -504,7 +504,7 @@ impl Code {
             Self::TargetDiffers => Text {
                 cause: "The target of a migration is there and its names or bytes differ from the source. Both copies stay as they are, since only a person can tell which is right.",
                 example: "workers/1/session exists, and one byte of a Segment is not that of the legacy root.",
-                remedy: "Compare the file that is named in both places. If the Worker went on after an earlier migration, the target is newer and right; otherwise move the target out of the store and run wagg migrate again.",
+                remedy: "Compare the file that is named in both places. If the Worker went on after an earlier migration, the target is newer and right; otherwise move the target out of the store and run the same command again.",
             },
             Self::SourceChanged => Text {
                 cause: "A source was written to while it was read, so that what was read is no one state of it. Nothing was put in place. wagg report merge says it of a store whose Workers or runtime.json were not the same for all parts.",

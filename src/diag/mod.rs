@@ -19,4 +19,4 @@ pub use finding::{Finding, Subject};
 pub use locus::Locus;
 pub use plural::plural;
 pub use progress::{NoProgress, Progress};
-pub use shell::shell;
+pub use shell::{is_deceptive, shell, shell_word};

@@ -196,7 +196,7 @@ impl Change for Init {
                 file::WAGG | file::WORKERS => true,
                 file::RUNTIMES => {
                     return Err(taken(dir, "a store of the oldest layout")
-                        .hint("wagg migrate moves it up: wagg migrate --help"));
+                        .hint("a migration moves it up: wagg migrate --help"));
                 }
                 // Ours, from a try that was killed.
                 name => {

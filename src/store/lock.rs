@@ -128,7 +128,7 @@ impl Locks {
                 ),
             )
             .at(Locus::file(Paths::store_lock()))
-            .hint("run it outside of wagg lock run"));
+            .hint("run it outside of that lock run"));
         }
         let deadline = Instant::now() + request.wait;
         let lock = self.take(&Paths::store_lock(), Mode::Exclusive, request, deadline)?;

@@ -14,6 +14,7 @@ mod corpus;
 mod demo;
 mod docs;
 mod errors;
+mod hints;
 mod inputs;
 mod layers;
 mod migrate;

@@ -1,5 +1,6 @@
 //! What a stranger ran into: small traps, each held so that it stays mended.
 
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::support::TestEnv;
@@ -63,4 +64,97 @@ fn a_line_of_apply_with_a_key_twice_is_refused() {
         .status(1);
     assert_eq!(out.json()["receipts"][0]["error"]["code"], "usage");
     assert!(!env.path("s/workers/1/runs").exists());
+}
+
+/// C18: the same for every command that changes something, and also where the reader of the answer
+/// has gone. What only reads ends quietly then.
+#[test]
+fn c18_every_change_says_that_its_answer_was_lost() {
+    let full = || {
+        let device = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        device.ok().map(Stdio::from)
+    };
+    let gone = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Some(Stdio::from(writer))
+    };
+    let reserve = r#"{"command":"run reserve","worker":1}"#;
+    let nonsense = r#"{"command":"nonsense"}"#;
+    for (args, stdin, effects) in [
+        (&["worker", "create"][..], "", "all"),
+        (&["run", "reserve", "1"], "", "all"),
+        (&["segment", "create", "1"], "", "all"),
+        (&["apply"], reserve, "all"),
+        (
+            &["apply", "--ids"],
+            &format!("{reserve}\n{nonsense}\n"),
+            "some",
+        ),
+        (&["repair", "--apply"], "", "all"),
+        (&["op", "prune", "--older-than", "0s"], "", "all"),
+        (&["quarantine", "empty"], "", "all"),
+    ] {
+        for format in ["auto", "json", "ndjson"] {
+            for stdout in [full(), gone()].into_iter().flatten() {
+                let env = TestEnv::new();
+                store(&env);
+                let run = |args: &[&str]| env.wagg(["--store", "s"].iter().chain(args)).status(0);
+                let _ = run(&["run", "reserve", "1"]);
+                std::fs::create_dir(env.path("s/.wagg/staging/.w.staging-999999999")).unwrap();
+                if args[0] == "quarantine" {
+                    let _ = run(&["repair", "--apply"]);
+                }
+                let mut command = env
+                    .prepare(["--store", "s", "--format", format])
+                    .into_command();
+                command
+                    .args(args)
+                    .stdin(Stdio::piped())
+                    .stdout(stdout)
+                    .stderr(Stdio::piped());
+                let mut child = command.spawn().unwrap();
+                let mut input = child.stdin.take().unwrap();
+                let _ = input.write_all(stdin.as_bytes());
+                drop(input);
+                let out = child.wait_with_output().unwrap();
+                let said = String::from_utf8_lossy(&out.stderr).into_owned();
+                assert_eq!(out.status.code(), Some(15), "{args:?} {format}: {said}");
+                assert!(said.contains("the change was made"), "{args:?}: {said}");
+                if format != "auto" {
+                    let wanted = format!("\"effects_applied\":\"{effects}\"");
+                    assert!(said.contains(&wanted), "{args:?}: {said}");
+                }
+            }
+        }
+    }
+    let env = TestEnv::new();
+    store(&env);
+    for args in [
+        &["worker", "list"][..],
+        &["verify", "--format", "json"],
+        &["worker", "create", "--dry-run"],
+        &["repair", "--apply"],
+        &["apply", "--format", "json"],
+    ] {
+        let mut command = env.prepare(["--store", "s"]).into_command();
+        command
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(gone().unwrap());
+        assert_eq!(command.status().unwrap().code(), Some(0), "{args:?}");
+    }
+}
+
+/// Where standard output is closed, the one answer that tells an id stands on standard error.
+#[test]
+fn an_answer_is_not_lost_where_standard_output_is_closed() {
+    let env = TestEnv::new();
+    store(&env);
+    let script = format!("{} --store s run reserve 1 >&-", env!("CARGO_BIN_EXE_wagg"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(env.dir());
+    let out = shell.output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(said.contains("the answer is 1"), "{said}");
 }

@@ -422,7 +422,7 @@ pub(super) fn room(guard: &dyn Guard, acts: &[Act]) -> Result<()> {
         format!("{needed} bytes are needed and {free} are free, so nothing was begun"),
     )
     .at(Locus::file(Paths::quarantine()))
-    .hint("make room, or let go of what wagg keeps with wagg quarantine empty --older-than 30d"))
+    .hint("make room, or let go of what is kept: wagg quarantine empty --older-than 30d"))
 }
 
 /// Cuts.

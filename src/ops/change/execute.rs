@@ -96,7 +96,7 @@ pub(super) fn committed(error: Error) -> Error {
         "the change was committed and what follows it is not done yet; the next change carries it forward",
     )
     .effects(Effects::Some)
-    .hint("retry with the same --request-id, or run any other change of this Worker")
+    .hint("wagg op list")
     .caused_by(error)
 }
 

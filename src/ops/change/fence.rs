@@ -67,7 +67,7 @@ pub(crate) fn worker_live(id: WorkerId, generation: Generation) -> Error {
         format!("run {generation} of Worker {id} answers on its socket, so the Worker is treated as live"),
     )
     .at(Locus::file(Paths::socket(id, generation)))
-    .hint(format!("stop the run, then wagg run stop {id}"))
+    .hint(format!("stop the run, then: wagg run stop {id}"))
 }
 
 /// The refusal of a change that the Runtime would write over.

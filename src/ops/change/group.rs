@@ -12,7 +12,7 @@ use super::execute::{self, Ended, Item};
 use super::view::{Overlay, View};
 use super::{
     Change, Done, Flags, Planned, Scope, Work, after_effects, answered, ending, fence, fingerprint,
-    intent, noted, nothing, receipt, replayed, run, settle, taken, writable,
+    intent, noted, nothing, receipt, replayed, retried, run, settle, taken, writable,
 };
 use crate::diag::{Code, Error, Result};
 use crate::layout::WorkerId;
@@ -40,6 +40,14 @@ enum Fate {
 /// the same order.
 #[must_use]
 pub fn run_many(store: &Store, members: &[Member<'_>]) -> Vec<Result<Done>> {
+    make_many(store, members)
+        .into_iter()
+        .zip(members)
+        .map(|(result, member)| result.map_err(|e| retried(e, &member.flags)))
+        .collect()
+}
+
+fn make_many(store: &Store, members: &[Member<'_>]) -> Vec<Result<Done>> {
     let alone = |m: &Member<'_>| !m.change.groups() || m.flags.dry_run;
     if members.len() < 2 || members.iter().any(alone) {
         return members

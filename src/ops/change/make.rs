@@ -56,6 +56,19 @@ pub fn writable(store: &Store) -> Result<()> {
 /// # Errors
 /// Whatever forbids it or stops it, honest about effects (C18).
 pub fn run(store: &Store, flags: &Flags<'_>, change: &dyn Change) -> Result<Done> {
+    make(store, flags, change).map_err(|e| retried(e, flags))
+}
+
+/// Says of an outcome that is not known what a request id is worth then, where one was given.
+pub(super) fn retried(e: Error, flags: &Flags<'_>) -> Error {
+    let said = e.hints.iter().any(|hint| hint.contains("--request-id"));
+    if e.code != Code::OutcomeUnknown || flags.request_id.is_none() || said {
+        return e;
+    }
+    e.hint("a retry with the same --request-id is safe, and gives the true outcome")
+}
+
+fn make(store: &Store, flags: &Flags<'_>, change: &dyn Change) -> Result<Done> {
     let command = change.command();
     let fingerprint = fingerprint(command, &change.arguments());
     if let Some(done) = replayed(store, flags, command, &fingerprint)? {
@@ -216,9 +229,8 @@ pub(super) fn answered(store: &Store, replay: Replay) -> Result<Done> {
         format!("operation {id} had this request id, and it is not known whether it took place"),
     )
     .effects(Effects::Unknown)
-    .hint(format!(
-        "look with wagg op show {id}; to make the change, give another --request-id"
-    )))
+    .hint(format!("wagg op show {id}"))
+    .hint("to make the change after all, give another --request-id"))
 }
 
 pub(super) fn dry_run(
@@ -502,6 +514,6 @@ pub(super) fn after_effects(e: Error) -> Error {
         "the change is on disk and its outcome could not be noted; the next change settles it",
     )
     .effects(Effects::All)
-    .hint("retry with the same --request-id, or look with wagg op list")
+    .hint("wagg op list")
     .caused_by(e)
 }

@@ -51,7 +51,7 @@ pub(crate) use view::{document_error, no_worker};
 
 use make::{
     Work, after_effects, answered, ended, held_back, intent, look_up, noted, nothing, replayed,
-    taken, unnoted,
+    retried, taken, unnoted,
 };
 pub use make::{answered_before, run, settle_worker, writable};
 pub(crate) use make::{dry_answer, no_change};

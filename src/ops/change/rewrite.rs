@@ -310,7 +310,7 @@ pub(super) fn changed(path: &Path) -> Error {
         format!("{} changed while it was read", path.display()),
     )
     .at(Locus::file(path))
-    .hint("stop what writes there, then look again with wagg verify")
+    .hint("stop what writes there, then look again: wagg verify")
 }
 
 impl Act {

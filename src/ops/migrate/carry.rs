@@ -154,7 +154,7 @@ impl Work<'_> {
                     "the migration is on disk and its outcome could not be noted; a rerun finds it done",
                 )
                 .effects(Effects::All)
-                .hint("run wagg migrate again")
+                .hint("run the same command again")
                 .caused_by(e)
             })
     }

@@ -45,7 +45,7 @@ impl From<Error> for Stop {
 /// The error of a person who asked to stop.
 pub(super) fn interrupted() -> Error {
     Error::new(Code::Interrupted, "interrupted")
-        .hint("run wagg migrate again: it goes on where it stopped")
+        .hint("run the same command again: it goes on where it stopped")
 }
 
 /// Whose history is read.
@@ -92,7 +92,7 @@ impl Whose<'_> {
             Locus::file(path),
             format!("the source changed: {what}; nothing of this Worker was moved"),
         )
-        .with_hint("stop what still writes there, then run wagg migrate again")
+        .with_hint("stop what still writes there, then run the same command again")
     }
 }
 
@@ -114,7 +114,7 @@ pub(super) fn list(source: &Dir, whose: &Whose<'_>) -> Result<Vec<SourceFile>, S
     for entry in entries {
         let path = whose.path.join(&entry.name);
         let refuse = |code, message: &str| {
-            let hint = "move it away by hand if nothing needs it, then run wagg migrate again";
+            let hint = "move it away by hand if nothing needs it, then run the same command again";
             let finding = whose.left(code, Locus::file(&path), message);
             Err(Stop::from(finding.with_hint(hint)))
         };

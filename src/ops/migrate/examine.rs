@@ -240,7 +240,7 @@ impl Examiner<'_> {
                 Locus::file(&path),
                 format!("the legacy metadata changed while the plan was made{what}"),
             );
-            Stop::from(finding.with_hint("run wagg migrate again"))
+            Stop::from(finding.with_hint("run the same command again"))
         };
         let bytes = bytes.map_err(|e| changed(format!(": {e}")))?;
         let document = match MetadataDocument::read(&bytes) {

@@ -88,7 +88,7 @@ impl Manifest {
                 format!("the migration's manifest: {}", trouble.message),
             )
             .at(locus)
-            .hint("it is never made anew: put a good copy back, or move it away by hand, then run wagg migrate again; Workers that are in place are found"));
+            .hint("it is never made anew: put a good copy back, or move it away by hand, then run the same command again; Workers that are in place are found"));
         }
         let unreadable =
             |e| Error::new(Code::CorruptDocument, "the migration's manifest").caused_by(e);

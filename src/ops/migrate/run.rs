@@ -244,7 +244,7 @@ fn refuse_live(store: &Store) -> Result<()> {
         ),
     )
     .at(Locus::file(Paths::socket(live.worker, live.generation)))
-    .hint("stop the Runtime first, then run wagg migrate again"))
+    .hint("stop the Runtime first, then run the same command again"))
 }
 
 /// Whether there is anything to do: something to move, a manifest that says less than is so, or

@@ -115,7 +115,7 @@ impl Act<'_> {
                 "the legacy metadata changed since the plan was made{what}; nothing of this Worker was moved"
             );
             let finding = Finding::new(Code::SourceChanged, subject, Locus::file(&path), message);
-            Stop::from(finding.with_hint("run wagg migrate again"))
+            Stop::from(finding.with_hint("run the same command again"))
         };
         let read = || -> io::Result<(Vec<u8>, i64)> {
             let root = self.sources.metadata_dir();
@@ -162,7 +162,7 @@ impl Act<'_> {
                 Locus::file(&path),
                 format!("the Session's folder can not be opened any more: {e}"),
             );
-            Stop::from(finding.with_hint("run wagg migrate again"))
+            Stop::from(finding.with_hint("run the same command again"))
         })?;
         let dir = staged.dir();
         let document = dir.path_of(file::SESSION);

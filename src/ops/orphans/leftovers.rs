@@ -173,7 +173,7 @@ impl Leftovers {
             }
             None => (
                 TargetState::NotChecked,
-                "an operation staged it; wagg op list shows whether one is unsettled".to_owned(),
+                "an operation staged it; whether one is unsettled: wagg op list".to_owned(),
                 String::new(),
             ),
         };

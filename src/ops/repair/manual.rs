@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::{Choice, Item};
-use crate::diag::{Code, Finding, RepairClass};
-use crate::layout::{Paths, SegmentId, WorkerId};
+use crate::diag::{Code, Finding, RepairClass, shell_word};
+use crate::layout::{Paths, SegmentId, WorkerId, file};
+use crate::record::document::MetadataDocument;
 use crate::record::{Format, Limits, Scanner, Verdict};
 use crate::store::fs::stat_of;
-use crate::store::{Store, WorkerFolder, WorkerState};
+use crate::store::{Store, WorkerFolder, WorkerState, read_document};
 
 /// How many Segments are offered.
 const MOST_OFFERED: usize = 8;
@@ -112,10 +113,13 @@ fn choices(finding: &Finding, store: &Store) -> Vec<Choice> {
                     "read both parts",
                     format!("wagg segment log {segment}"),
                 ));
-                all.push(choice(
-                    "go on from the part before the second start",
-                    format!("wagg segment fork {segment} --at-turn N --activate"),
-                ));
+                let before = turn_before(store, worker, segment, finding.locus.line);
+                all.extend(before.map(|turn| {
+                    choice(
+                        "go on from the part before the second start",
+                        format!("wagg segment fork {segment} --at-turn {turn} --activate"),
+                    )
+                }));
             }
         }
         Code::SessionShared | Code::DuplicateWorkerId | Code::SessionMismatch => {
@@ -132,18 +136,65 @@ fn choices(finding: &Finding, store: &Store) -> Vec<Choice> {
                 "see what was delegated",
                 format!("wagg worker children {worker}"),
             ));
-            all.push(choice(
-                "take its scope back",
-                format!("wagg worker reclaim {worker} CHILD"),
-            ));
+            for child in children(finding, store, worker) {
+                all.push(choice(
+                    "take its scope back",
+                    format!("wagg worker reclaim {worker} {}", shell_word(child)),
+                ));
+            }
         }
         Code::OversizedLine => all.push(choice(
             "look at it all the same",
-            format!("wagg verify {worker} --max-line SIZE"),
+            format!("wagg verify {worker} --max-line 1TiB"),
         )),
         _ => {}
     }
     all
+}
+
+/// The children of a Worker that a finding names.
+fn children(finding: &Finding, store: &Store, worker: WorkerId) -> Vec<String> {
+    let Ok(Some(dir)) = store.worker_dir(&Store::folder_of(worker)) else {
+        return Vec::new();
+    };
+    let document = read_document(&dir, file::METADATA, MetadataDocument::read);
+    let Some(metadata) = document.good() else {
+        return Vec::new();
+    };
+    let mut named: Vec<String> = metadata
+        .spawned_children
+        .iter()
+        .map(|child| child.worker_name.clone())
+        .filter(|name| finding.message.contains(&format!("{name:?}")))
+        .collect();
+    named.dedup();
+    named
+}
+
+/// The last turn of a Segment that ends before a line.
+fn turn_before(
+    store: &Store,
+    worker: WorkerId,
+    segment: SegmentId,
+    line: Option<u64>,
+) -> Option<u64> {
+    let path = Paths::segment(worker, segment);
+    let file = store.dir().dir_at(path.parent()?).ok()?;
+    let file = file.file(path.file_name()?).ok()?;
+    let mut turn = 0;
+    let len = stat_of(&file).ok()?.len;
+    Scanner::new(Limits::default())
+        .scan(&file, len, Format::Segment, |at| {
+            if line.is_some_and(|line| at.number >= line) {
+                return ControlFlow::Break(());
+            }
+            if let Verdict::Record(facts) = &at.verdict {
+                turn = facts.turn_count.unwrap_or(turn);
+            }
+            ControlFlow::Continue(())
+        })
+        .ok()?;
+    Some(turn)
 }
 
 /// The Segments of a Worker that can be restored as they are and that no other goes on from, with

@@ -60,7 +60,7 @@ struct File {
 }
 
 fn mismatch(what: impl Into<String>) -> Error {
-    Error::new(Code::PlanMismatch, what).hint("make the plan anew with wagg repair --plan-out FILE")
+    Error::new(Code::PlanMismatch, what).hint("make the plan anew: wagg repair --plan-out FILE")
 }
 
 impl PlanFile {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::diag::{Code, Error, Locus, Result};
+use crate::diag::{Code, Error, Locus, Result, shell_word};
 use crate::layout::{Generation, Paths, WorkerId, file};
 use crate::ops::change::{Act, Answer, Change, Liveness, Plan, Planned, Scope, View, edit};
 use crate::ops::resolve::Resolver;
@@ -56,7 +56,7 @@ impl Change for Reserve {
                 ),
             )
             .at(Locus::file(path))
-            .hint("wagg run list, then reserve again"),
+            .hint(format!("wagg run list {}", shell_word(&self.worker))),
         )
     }
 

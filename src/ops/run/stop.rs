@@ -38,14 +38,14 @@ impl Stop {
             } if self.generation.is_none_or(|g| g == generation.get()) => {
                 Ok((worker, Some(generation.get())))
             }
-            Identity::Run { .. } => Err(Error::new(
+            Identity::Run { worker, .. } => Err(Error::new(
                 Code::WrongIdKind,
                 format!(
                     "{} is another run than the one named, or has no generation",
                     self.worker
                 ),
             )
-            .hint("name the Worker and the generation: wagg run stop WORKER GEN")),
+            .hint(format!("wagg run list {}", worker.id))),
             other => Err(wrong_kind(store, &self.worker, "a Worker", &other)),
         }
     }
@@ -185,6 +185,5 @@ fn no_socket(run: &Dir, path: std::path::PathBuf) -> Error {
             path.display()
         ),
     )
-    .hint(format!("look at it with ls -l {}", path.display()))
     .at(Locus::file(path))
 }

@@ -158,7 +158,7 @@ impl Append {
                 format!("nothing was appended: line {line} is a segment_start, which only begins a Segment"),
                 Locus::at(&self.records.name, line, byte),
             )
-            .hint("wagg segment create WORKER, or wagg segment fork SEGMENT, makes a new Segment")),
+            .hint("a new Segment is made with wagg segment create WORKER or wagg segment fork SEGMENT")),
             Some(RecordKind::TurnEnd) => {
                 let Some(count) = facts.turn_count else {
                     return Ok(());

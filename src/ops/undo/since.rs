@@ -114,7 +114,7 @@ impl Turn<'_> {
                     "by operation {} ({})",
                     later.intent.operation_id, later.intent.command
                 ),
-                format!("wagg op undo {} first", later.intent.operation_id),
+                format!("wagg op undo {}", later.intent.operation_id),
             ),
             None => (
                 "by somebody else, as the Runtime that owns it".to_owned(),

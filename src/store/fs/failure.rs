@@ -26,7 +26,6 @@ pub fn failed(action: &str, path: &Path, source: io::Error) -> Error {
         ),
     )
     .at(Locus::file(path))
-    .hint(format!("look at it with ls -l {}", path.display()))
 }
 
 /// A sync failed, or a step after the commit point: nobody knows what is on disk (C9).
@@ -40,7 +39,8 @@ pub fn unknown(action: &str, path: &Path, source: io::Error) -> Error {
         ),
     )
     .at(Locus::file(path))
-    .hint("look at the disk and the kernel's log, then run wagg verify")
+    .hint("look at the disk and the kernel's log")
+    .hint("wagg verify")
     .effects(Effects::Unknown)
     .caused_by(source)
 }

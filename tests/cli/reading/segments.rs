@@ -293,6 +293,6 @@ fn a_diff_of_damage_names_the_place() {
     assert_eq!(error["code"], "unknown_kind");
     assert_eq!(error["line"], 4);
     assert!(error["byte"].as_u64().unwrap() >= at);
-    assert_eq!(error["hint"], "wagg verify 1");
+    assert_eq!(error["hint"], "wagg --store store verify 1");
     assert_eq!(error["effects_applied"], "none");
 }

@@ -52,6 +52,7 @@ fn c3_every_reference_is_told() {
         schema::check("show", &document);
         let shown = &document["references"][0];
         assert_eq!(shown["kind"], kind, "{reference}");
+        let next = next.replacen("wagg ", "wagg --store store ", 1);
         assert_eq!(shown["next"], next, "{reference}");
         assert_eq!(shown["reference"], reference);
     }
@@ -74,7 +75,7 @@ fn the_next_command_works() {
             .as_str()
             .unwrap()
             .to_owned();
-        let words = next.strip_prefix("wagg ").unwrap();
+        let words = next.strip_prefix("wagg --store store ").unwrap();
         let _ = place.line(words).status(0);
     }
 }

@@ -102,7 +102,10 @@ fn what_may_stay_as_it_is_keeps_no_plan_from_being_empty() {
     assert_eq!(document["items"][0]["code"], "child_missing", "{out}");
     assert_eq!(document["items"][0]["class"], "manual", "{out}");
     let commands = document["items"][0]["choices"].to_string();
-    assert!(commands.contains("wagg worker reclaim 7"), "{commands}");
+    assert!(
+        commands.contains("wagg --store store worker reclaim 7"),
+        "{commands}"
+    );
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn damage_at_either_end_is_seen() {
     worker.segment(0x12, &Log::start(1).turns(1).raw("nope"));
     let error = place.refused(&["append", &id(0x12)], &turn(2), "corrupt_record", 5);
     assert!(error["path"].as_str().unwrap().contains(&id(0x12)));
-    assert_eq!(error["hint"], "wagg verify 1");
+    assert_eq!(error["hint"], "wagg --store store verify 1");
     worker.segment(0x13, &Log::empty().turn("no start"));
     place.refused(&["append", &id(0x13)], &turn(2), "missing_segment_start", 5);
     worker.segment(0x14, &Log::empty());

@@ -122,9 +122,11 @@ fn damage_counts_up_to_the_split() {
     let error = place.refused(&["fork", &source], "", "corrupt_record", 5);
     assert_eq!(error["line"], 16);
     let hint = error["hint"].as_str().unwrap();
-    assert!(hint.contains("wagg verify 1"), "{hint}");
+    assert!(hint.contains("wagg --store store verify 1"), "{hint}");
     assert!(
-        hint.contains(&format!("wagg segment fork {source} --at-turn 2")),
+        hint.contains(&format!(
+            "wagg --store store segment fork {source} --at-turn 2"
+        )),
         "{hint}"
     );
     place.refused(

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
-use wagg::diag::{Error, Exit, Result};
+use wagg::diag::{Effects, Error, Exit, Result};
 use wagg::ops::apply::{self, Answered, Counts};
 
 use super::{change, store};
-use crate::ui::{Cell, Column, ListFlags, Row, Ui, error_value, text};
+use crate::ui::{Cell, Column, ListFlags, Row, Ui, text};
 
 /// Make many changes from a stream of JSON lines
 ///
@@ -137,20 +137,39 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         Box::new(File::open(name).map_err(|e| Error::io("open", name, e))?)
     };
     let mut ended = Ok(Counts::default());
+    // As far as it came, if the input could not be read to its end.
+    let mut done = 0;
     let line = |shown: &Shown| text_line(shown);
-    ui.stream("wagg.apply/1", &args.list, &line, |rows| {
+    let printed = ui.stream("wagg.apply/1", &args.list, &line, |rows| {
+        let mut lost = None;
         ended = args.flags.with(ui, |flags| {
             apply::apply(&store, flags, input, name, args.group, |answered| {
-                let shown = shown(answered)?;
-                // A reader that has gone is no reason to leave lines undone.
-                let _ = rows.push(&shown).and_then(|()| rows.flush());
+                done += u64::from(answered.result.is_ok());
+                let shown = shown(answered, ui)?;
+                // An answer that can not be written is no reason to leave lines undone.
+                if lost.is_none() {
+                    lost = rows.push(&shown).and_then(|()| rows.flush()).err();
+                }
                 Ok(())
             })
         });
-        Ok(ended.as_ref().copied().unwrap_or_default())
-    })?;
+        match lost {
+            Some(e) => Err(e),
+            None => Ok(ended.as_ref().copied().unwrap_or_default()),
+        }
+    });
     let counts = ended?;
     tell(&counts, ui);
+    let made = change::Made {
+        effects: match (done, counts.refused + counts.unknown) {
+            _ if args.flags.is_dry_run() => Effects::None,
+            (0, _) => Effects::None,
+            (_, 0) => Effects::All,
+            _ => Effects::Some,
+        },
+        retried: false,
+    };
+    change::answer(made, ui, || printed)?;
     Ok(if counts.unknown > 0 {
         Exit::Unknown
     } else if counts.refused > 0 {
@@ -160,13 +179,13 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     })
 }
 
-fn shown(answered: Answered) -> Result<Shown> {
+fn shown(answered: Answered, ui: &Ui) -> Result<Shown> {
     match &answered.result {
         Ok(done) => apply::receipt_of(&answered, done).map(Shown::Receipt),
         Err(e) => Ok(Shown::Refused {
             line: answered.line,
             command: answered.command.clone(),
-            error: error_value(e),
+            error: ui.error_value(e),
         }),
     }
 }

@@ -38,6 +38,11 @@ pub struct ChangeFlags {
 }
 
 impl ChangeFlags {
+    /// Whether nothing is to be written.
+    pub const fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
     /// Calls `f` with these flags. A person who asks to stop is heard while a lock is waited for.
     pub fn with<T>(&self, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
         let request_id = self.request_id.clone();
@@ -93,6 +98,11 @@ pub struct StreamFlags {
 }
 
 impl StreamFlags {
+    /// Whether nothing is to be written.
+    pub const fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
     /// Calls `f` with these flags; a line's own come over them.
     pub fn with<T>(&self, ui: &Ui, f: impl FnOnce(&Flags<'_>) -> T) -> T {
         with_flags(self.actor.as_deref(), None, self.wait, self.dry_run, ui, f)
@@ -198,23 +208,69 @@ pub fn run_in(
         };
         change::run(store, &flags, change)
     })?;
-    print(schema, &done, ui).map_err(|e| unanswered(&done, e))?;
+    print(schema, &done, ui)?;
     Ok(Exit::Ok)
 }
 
-/// The change is made and its answer could not be written: no script may take that for "nothing
-/// changed".
-fn unanswered(done: &Done, e: Error) -> Error {
-    if done.dry_run {
-        return e;
+/// What is known of a change when its answer is to be printed.
+#[derive(Debug, Clone, Copy)]
+pub struct Made {
+    /// What it changed.
+    pub effects: Effects,
+    /// Whether a retry gives the answer again.
+    pub retried: bool,
+}
+
+impl Made {
+    /// What a receipt says.
+    fn of(done: &Done) -> Self {
+        #[derive(Default, serde::Deserialize)]
+        struct Said {
+            #[serde(default)]
+            operation_id: Option<String>,
+            #[serde(default)]
+            request_id: Option<String>,
+        }
+        let said: Said = done.receipt.parse().unwrap_or_default();
+        let nothing = done.dry_run || said.operation_id.is_none();
+        Self {
+            effects: if nothing || done.outcome() == "no_change" {
+                Effects::None
+            } else {
+                Effects::All
+            },
+            retried: said.request_id.is_some(),
+        }
     }
-    Error::new(
-        Code::OutcomeUnknown,
-        "the change was made, and its answer could not be written",
-    )
-    .effects(Effects::All)
-    .hint("wagg op list")
-    .caused_by(e)
+}
+
+/// Prints the answer of a change. If that can not be written, also because its reader has gone, no
+/// script may take it for "nothing changed".
+pub fn answer(made: Made, ui: &Ui, print: impl FnOnce() -> Result<()>) -> Result<()> {
+    if made.effects == Effects::None {
+        return print();
+    }
+    let printed = print().and_then(|()| {
+        if ui.stdout_closed() {
+            let gone = "the reader of standard output has gone";
+            return Err(Error::new(Code::IoFailed, gone));
+        }
+        Ok(())
+    });
+    printed.map_err(|e| {
+        let error = Error::new(
+            Code::OutcomeUnknown,
+            "the change was made, and its answer could not be written",
+        )
+        .effects(made.effects)
+        .hint("wagg op list")
+        .caused_by(e);
+        if made.retried {
+            error.hint("the same command with the same --request-id gives the answer again")
+        } else {
+            error
+        }
+    })
 }
 
 /// Says once that a lock is waited for.
@@ -237,7 +293,29 @@ pub fn say_waiting(waiting: &Waiting<'_>, ui: &Ui) {
 }
 
 /// Prints a receipt: in JSON as a whole, else the id that was made or acted on and nothing else.
+///
+/// # Errors
+/// `outcome_unknown` if the change is made and the receipt can not be written.
 pub fn print(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
+    print_as(done, ui, || print_receipt(schema, done, ui))
+}
+
+/// The same for an answer in a form of its own.
+pub fn print_as(done: &Done, ui: &Ui, print: impl FnOnce() -> Result<()>) -> Result<()> {
+    let made = Made::of(done);
+    answer(made, ui, print)?;
+    if let Some(line) = &done.line
+        && made.effects != Effects::None
+        && ui.stdout_is_void()
+    {
+        ui.status(format!(
+            "standard output goes nowhere; the answer is {line}"
+        ));
+    }
+    Ok(())
+}
+
+fn print_receipt(schema: &str, done: &Done, ui: &Ui) -> Result<()> {
     let unreadable = |e| Error::new(Code::Internal, "a receipt can not be read back").caused_by(e);
     if !ui.is_data() {
         warn(done, ui);

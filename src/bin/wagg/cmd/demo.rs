@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use clap::Parser;
 use serde::Serialize;
-use wagg::diag::{Exit, IoContext, Result, shell};
+use wagg::diag::{Exit, IoContext, Result, shell, shell_word};
 use wagg::layout::{Leftover, leftover};
 use wagg::ops::demo;
 
@@ -138,7 +138,7 @@ const TRIAL_WORKER: &str = "old/trial/workers/1";
 
 impl Act {
     fn command(&self) -> String {
-        let words = self.args.iter().map(|arg| shell(Path::new(arg)));
+        let words = self.args.iter().map(shell_word);
         format!("wagg {}", words.collect::<Vec<_>>().join(" "))
     }
 }

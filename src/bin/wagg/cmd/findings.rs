@@ -26,6 +26,13 @@ pub fn show(
     ui.list(schema, shown, list, Some(summary), "no findings")
 }
 
+/// Makes the hints of findings such as can be pasted.
+pub fn paste<'f>(findings: impl IntoIterator<Item = &'f mut Finding>, ui: &Ui) {
+    for hint in findings.into_iter().filter_map(|f| f.hint.as_mut()) {
+        *hint = ui.pasted(hint);
+    }
+}
+
 /// Findings under one heading.
 pub struct Group<'a> {
     /// What they have in common.

@@ -56,7 +56,8 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         roots,
         now: jiff::Timestamp::now(),
     };
-    let report = orphans(&store, &options, ui.progress())?;
+    let mut report = orphans(&store, &options, ui.progress())?;
+    findings::paste(report.items.iter_mut().map(|item| &mut item.finding), ui);
     show(&report, &options, &args.list, ui)?;
     Ok(exit(&report))
 }

@@ -26,7 +26,9 @@ pub struct Args {
 /// Prints what it is.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let store = store::find(ui)?;
-    let shown = Line(show::show(&store, &args.reference)?);
+    let mut shown = show::show(&store, &args.reference)?;
+    shown.next = ui.pasted(&shown.next);
+    let shown = Line(shown);
     reading::one(ui, "wagg.show/1", &shown, |block| {
         let names = [
             "kind",

@@ -16,7 +16,9 @@ pub fn find(ui: &Ui) -> Result<Store> {
         Some(path) => Wanted::Named(path.to_owned()),
         None => Wanted::Upwards(here()?),
     };
-    Store::find(&wanted)
+    let store = Store::find(&wanted)?;
+    ui.opened(store.path());
+    Ok(store)
 }
 
 fn here() -> Result<PathBuf> {

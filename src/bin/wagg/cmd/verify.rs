@@ -121,7 +121,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         baseline: known(args.baseline.as_deref())?,
     };
     let mut kept = None;
-    let report = if args.file.is_empty() {
+    let mut report = if args.file.is_empty() {
         let store = store::find(ui)?;
         let _lock = args
             .locked
@@ -135,6 +135,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     } else {
         verify::verify_files(&args.file, &options, ui.progress())
     };
+    super::findings::paste(&mut report.findings, ui);
     for target in &args.report {
         target.write(&report)?;
     }
@@ -290,7 +291,7 @@ fn tell(report: &Report, store: bool, ui: &Ui) {
     if let Some(next) = next_command(report) {
         ui.hint(next);
     } else if s.infos > 0 && ui.verbose() == 0 && !report.findings.is_empty() {
-        ui.hint("wagg verify -v lists the remarks too");
+        ui.hint("the remarks too: wagg verify -v");
     }
 }
 
@@ -355,7 +356,7 @@ fn next_command(report: &Report) -> Option<String> {
         f.severity != Severity::Info
             && f.hint
                 .as_ref()
-                .is_some_and(|h| h.starts_with("wagg repair"))
+                .is_some_and(|h| h.starts_with("wagg ") && h.contains(" repair"))
     };
     Some(if report.findings.iter().any(mends) {
         "wagg repair".to_owned()
@@ -387,7 +388,7 @@ fn read_baseline(path: &std::path::Path) -> Result<BTreeSet<String>> {
         )
         .at(Locus::file(path))
         .caused_by(e)
-        .hint("make one with wagg verify --format json > FILE")
+        .hint("make one: wagg verify --format json > FILE")
     })?;
     Ok(known
         .findings

@@ -3,10 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use serde::Serialize;
-use wagg::diag::{Code, Effects, Error, Exit};
+use wagg::diag::{Code, Effects, Error, Exit, shell};
 
 use super::color::{self, Style};
 use super::{Format, Ui, sanitize};
@@ -32,12 +33,12 @@ struct Report<'a> {
 }
 
 /// The error as one JSON object on one line, without a line end.
-pub fn json(error: &Error) -> String {
-    serde_json::json!({ "error": value(error) }).to_string()
+pub fn json(error: &Error, hints: &[String]) -> String {
+    serde_json::json!({ "error": value(error, hints) }).to_string()
 }
 
 /// The error as a JSON object, without the `error` around it.
-pub fn value(error: &Error) -> serde_json::Value {
+fn value(error: &Error, hints: &[String]) -> serde_json::Value {
     let locus = error.locus.as_ref();
     let report = Report {
         code: error.code,
@@ -47,14 +48,14 @@ pub fn value(error: &Error) -> serde_json::Value {
         line: locus.and_then(|l| l.line),
         byte: locus.and_then(|l| l.byte),
         effects_applied: error.effects,
-        hint: (!error.hints.is_empty()).then(|| error.hints.join("\n")),
+        hint: (!hints.is_empty()).then(|| hints.join("\n")),
         cause: causes(error),
     };
     serde_json::json!(report)
 }
 
 /// The error as a person reads it, each line ended.
-pub fn human(error: &Error, color: bool, pasted: &dyn Fn(&str) -> String) -> String {
+pub fn human(error: &Error, color: bool, hints: &[String]) -> String {
     let mut out = String::new();
     let head = Style::Error.paint(&format!("error[{}]:", error.code), color);
     // writing to a String does not fail
@@ -80,9 +81,9 @@ pub fn human(error: &Error, color: bool, pasted: &dyn Fn(&str) -> String) -> Str
         let head = Style::Bold.paint("effects:", color);
         let _ = writeln!(out, "{head} {effects}");
     }
-    for hint in &error.hints {
+    for hint in hints {
         let head = Style::Note.paint("hint:", color);
-        let _ = writeln!(out, "{head} {}", sanitize::terminal(&pasted(hint)));
+        let _ = writeln!(out, "{head} {}", sanitize::terminal(hint));
     }
     out
 }
@@ -101,10 +102,50 @@ impl Ui {
     /// Says on stderr why a command stopped.
     pub fn error(&self, error: &Error) {
         let text = match self.format {
-            Format::Json | Format::Ndjson => json(error) + "\n",
-            Format::Table | Format::Tsv => human(error, self.err.color, &|hint| self.pasted(hint)),
+            Format::Json | Format::Ndjson => json(error, &self.hints(error)) + "\n",
+            Format::Table | Format::Tsv => human(error, self.err.color, &self.hints(error)),
         };
         self.tell(&text);
+    }
+
+    /// The error as a JSON object, for an answer that holds some.
+    pub fn error_value(&self, error: &Error) -> serde_json::Value {
+        value(error, &self.hints(error))
+    }
+
+    /// The hints of an error, such as can be pasted, and where the system said no, how to look at
+    /// the very place.
+    fn hints(&self, error: &Error) -> Vec<String> {
+        let place = error.locus.as_ref().and_then(|l| self.absolute(&l.path));
+        let look = match error.code {
+            Code::DiskFull | Code::ReadOnlyStore => "df",
+            Code::IoFailed | Code::Unreadable | Code::SymbolicLink | Code::NotARegularFile => {
+                "ls -ld"
+            }
+            _ => "",
+        };
+        let look = place.filter(|_| !look.is_empty()).map(|place| {
+            let there = place.ancestors().find(|p| p.symlink_metadata().is_ok());
+            format!("{look} {}", shell(there.unwrap_or(&place)))
+        });
+        let said = error.hints.iter().map(|hint| self.pasted(hint));
+        said.chain(look).collect()
+    }
+
+    /// Where a place of an error is: below the store, or as it was given.
+    fn absolute(&self, path: &Path) -> Option<PathBuf> {
+        if path == Path::new("-") {
+            return None;
+        }
+        let there = |path: &PathBuf| path.symlink_metadata().is_ok();
+        let below = self.opened.get().map(|store| store.join(path));
+        let given = std::path::absolute(path).ok();
+        below
+            .clone()
+            .filter(there)
+            .or_else(|| given.clone().filter(there))
+            .or(below)
+            .or(given)
     }
 }
 
@@ -161,7 +202,10 @@ impl Early {
             return Exit::Ok;
         }
         let text = if self.json {
-            json(&usage(answer)) + "\n"
+            {
+                let error = usage(answer);
+                json(&error, &error.hints) + "\n"
+            }
         } else if self.color {
             answer.render().ansi().to_string()
         } else {
@@ -215,12 +259,12 @@ pub fn install_panic_hook(early: Early) {
             format!("this is a bug in wagg {version}: {what}{place}"),
         )
         .effects(Effects::Unknown)
-        .hint("wagg verify shows what state the store is in")
+        .hint("wagg verify")
         .hint("please report this message with the command line that led to it");
         let text = if early.json {
-            json(&error) + "\n"
+            json(&error, &error.hints) + "\n"
         } else {
-            human(&error, early.color, &str::to_owned)
+            human(&error, early.color, &error.hints)
         };
         let _ = std::io::stderr().write_all(text.as_bytes());
         std::process::exit(i32::from(Exit::Internal.status()));
@@ -233,7 +277,6 @@ pub fn install_panic_hook(early: Early) {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::path::Path;
 
     use wagg::diag::Locus;
 
@@ -250,7 +293,7 @@ mod tests {
     #[test]
     fn a_person_sees_code_place_cause_and_hint() {
         assert_eq!(
-            human(&error(), false, &str::to_owned),
+            human(&error(), false, &error().hints),
             "error[corrupt_record]: line 3 is \\u{1b}[2Jno JSON\n  \
              workers/7/a.jsonl:3:88\n\
              caused by: inner\n\
@@ -259,7 +302,7 @@ mod tests {
         );
         let io = Error::io("read", Path::new("/x/y"), io::Error::other("no luck"));
         assert_eq!(
-            human(&io, false, &str::to_owned),
+            human(&io, false, &io.hints),
             "error[io_failed]: failed to read /x/y\ncaused by: no luck\n"
         );
     }
@@ -268,7 +311,7 @@ mod tests {
     #[test]
     fn c18_a_script_gets_one_line_with_the_effects() {
         assert_eq!(
-            json(&error()),
+            json(&error(), &error().hints),
             r#"{"error":{"code":"corrupt_record","exit":5,"message":"line 3 is \u001b[2Jno JSON","path":"workers/7/a.jsonl","line":3,"byte":88,"effects_applied":"some","hint":"wagg repair 7","cause":["inner"]}}"#
         );
     }

@@ -14,12 +14,13 @@ pub mod text;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use wagg::diag::{Code, Error, Result, shell};
 
 pub use color::Style;
-pub use error::{Early, install_panic_hook, value as error_value};
+pub use error::{Early, install_panic_hook};
 pub use exit::exit_code;
 pub use list::{ListFlags, NO_SUMMARY, Row};
 #[allow(unused_imports, reason = "for show commands")]
@@ -60,6 +61,8 @@ pub struct Ui {
     quiet: bool,
     verbose: u8,
     store: Option<PathBuf>,
+    /// The store that was found.
+    opened: OnceLock<PathBuf>,
     bar: Bar,
     stdout_closed: AtomicBool,
 }
@@ -87,6 +90,7 @@ impl Ui {
             quiet: global.quiet,
             verbose: global.verbose,
             store: global.store,
+            opened: OnceLock::new(),
             bar: Bar::new(err.tty && !global.quiet && !color::term_is_dumb()),
             stdout_closed: AtomicBool::new(false),
         }
@@ -97,17 +101,22 @@ impl Ui {
         self.store.as_deref()
     }
 
-    /// A hint as it can be pasted: a command on a store that was named on this command line names
-    /// it too. What is no command stays as it is, and so does what needs no store.
+    /// Says where the store is that the command works in, for what is told of places in it.
+    pub fn opened(&self, store: &Path) {
+        // A second one is the same.
+        let path = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
+        let _ = self.opened.set(path);
+    }
+
+    /// A hint as it can be pasted: each command in it, on a store that was named on this command
+    /// line, names it too. What needs no store stays as it is.
     pub fn pasted(&self, hint: &str) -> String {
         let named = self.store.as_deref().filter(|store| {
             std::env::var_os(env::STORE).is_none_or(|known| known != store.as_os_str())
         });
-        match (named, hint.strip_prefix("wagg ")) {
-            (Some(store), Some(rest)) if needs_store(rest) => {
-                format!("wagg --store {} {rest}", shell(store))
-            }
-            _ => hint.to_owned(),
+        match named {
+            Some(store) => with_store(hint, &shell(store)),
+            None => hint.to_owned(),
         }
     }
 
@@ -150,6 +159,21 @@ impl Ui {
         })
         .filter(|width| *width > 0)
         .or(Some(80))
+    }
+
+    /// Whether what is printed is seen by nobody, for all that can be told: standard output was
+    /// closed, for which the language's runtime puts the null device, or is that device opened for
+    /// reading too.
+    pub fn stdout_is_void(&self) -> bool {
+        let out = io::stdout();
+        let is_null = || {
+            let stat = rustix::fs::fstat(&out)?;
+            let null = rustix::fs::stat("/dev/null")?;
+            let mode = rustix::fs::fcntl_getfl(&out)? & rustix::fs::OFlags::RWMODE;
+            let same = stat.st_rdev == null.st_rdev && stat.st_mode == null.st_mode;
+            rustix::io::Result::Ok(same && mode == rustix::fs::OFlags::RDWR)
+        };
+        is_null().unwrap_or(false)
     }
 
     /// Writes data to stdout. If its reader has gone, nothing more is written and all is well.
@@ -216,12 +240,73 @@ impl Ui {
     }
 }
 
+/// The commands that work in a store.
+const IN_A_STORE: &[&str] = &[
+    "apply",
+    "export",
+    "import",
+    "lock",
+    "migrate",
+    "op",
+    "orphans",
+    "quarantine",
+    "repair",
+    "run",
+    "segment",
+    "show",
+    "verify",
+    "worker",
+];
+
+/// A text in which each command names a store, given as a shell takes it.
+fn with_store(text: &str, store: &str) -> String {
+    const PROGRAM: &str = "wagg ";
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(PROGRAM) {
+        let (before, command) = rest.split_at(at + PROGRAM.len());
+        let begins = before[..at]
+            .chars()
+            .next_back()
+            .is_none_or(char::is_whitespace);
+        out.push_str(before);
+        if begins && needs_store(command) {
+            out.push_str("--store ");
+            out.push_str(store);
+            out.push(' ');
+        }
+        rest = command;
+    }
+    out + rest
+}
+
 /// Whether a command, without its first word, works in a store that it does not name itself.
 fn needs_store(command: &str) -> bool {
-    let words: Vec<&str> = command.split_whitespace().collect();
-    let alone = ["explain", "demo", "man", "completions", "init"];
-    !words.first().is_some_and(|first| alone.contains(first))
-        && !words
-            .iter()
-            .any(|word| matches!(*word, "--store" | "--file"))
+    let mut words = command.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    IN_A_STORE.contains(&first.trim_end_matches(|c: char| c.is_ascii_punctuation()))
+        && !words.any(|word| matches!(word, "--store" | "--file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_store;
+
+    #[test]
+    fn each_command_of_a_hint_names_the_store() {
+        for (hint, pasted) in [
+            ("wagg verify", "wagg --store ./-s verify"),
+            ("wagg explain torn_tail", "wagg explain torn_tail"),
+            ("wagg verify --file x", "wagg verify --file x"),
+            ("look: wagg op list", "look: wagg --store ./-s op list"),
+            (
+                "wagg run list 7, or wagg show 7",
+                "wagg --store ./-s run list 7, or wagg --store ./-s show 7",
+            ),
+            ("wagg is of version 1", "wagg is of version 1"),
+            ("wagg --store ./-s verify", "wagg --store ./-s verify"),
+        ] {
+            assert_eq!(with_store(hint, "./-s"), pasted);
+        }
+    }
 }

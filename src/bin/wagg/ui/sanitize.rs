@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use wagg::diag::is_deceptive;
+
 /// Text for a terminal: control, bidi and zero-width characters are shown, not obeyed.
 pub fn terminal(text: &str) -> Cow<'_, str> {
     escape(text, |c| c.is_control() || is_deceptive(c))
@@ -36,28 +38,6 @@ fn escape(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
-}
-
-/// What shows nothing, or makes other text show in another order or place.
-fn is_deceptive(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' // soft hyphen
-        | '\u{34f}' // combining grapheme joiner
-        | '\u{61c}' // Arabic letter mark
-        | '\u{115f}'..='\u{1160}' // Hangul fillers
-        | '\u{17b4}'..='\u{17b5}' // Khmer inherent vowels
-        | '\u{180b}'..='\u{180f}' // Mongolian selectors
-        | '\u{200b}'..='\u{200f}' // zero width, direction marks
-        | '\u{2028}'..='\u{202e}' // line and paragraph separator, embeddings, overrides
-        | '\u{2060}'..='\u{206f}' // joiners, isolates, deprecated format characters
-        | '\u{3164}' // Hangul filler
-        | '\u{feff}' // byte order mark
-        | '\u{ffa0}' // halfwidth Hangul filler
-        | '\u{fff9}'..='\u{fffb}' // interlinear annotation
-        | '\u{1d173}'..='\u{1d17a}' // musical format characters
-        | '\u{e0000}'..='\u{e0fff}' // tags, selectors
-    )
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         .map_err(|e| Error::io("hand on", &wagg::layout::Paths::worker_lock(worker.id), e))?;
     let signals = Signals::watch()?;
     let (program, rest) = args.command.split_first().ok_or_else(|| {
-        Error::new(Code::Usage, "there is no command to run").hint("wagg lock run 7 -- COMMAND")
+        Error::new(Code::Usage, "there is no command to run").hint("the command stands behind --")
     })?;
     let mut command = Command::new(program);
     command.args(rest).env(env::LOCK_FD, numbers);

@@ -8,7 +8,7 @@ use wagg::ops::legacy::Roots;
 use wagg::ops::migrate::{Done, Home, Options, migrate};
 
 use super::answer;
-use crate::cmd::change::ChangeFlags;
+use crate::cmd::change::{self, ChangeFlags, Made};
 use crate::cmd::store;
 use crate::ui::Ui;
 
@@ -73,10 +73,21 @@ pub fn run(args: Start, ui: &Ui) -> Result<Exit> {
         None => store::find(ui)?.path().to_owned(),
     };
     let home = Home::open(&path)?;
-    let done = args
+    let mut done = args
         .change
         .with(ui, |flags| migrate(home, &options, flags, ui.progress()))?;
-    answer::show(&done.report, &done.settled, ui)?;
+    done.report.next = done.report.next.map(|next| ui.pasted(&next));
+    let made = Made {
+        effects: if args.change.is_dry_run() || done.report.operation_id.is_none() {
+            Effects::None
+        } else if done.report.is_complete() {
+            Effects::All
+        } else {
+            Effects::Some
+        },
+        retried: done.report.request_id.is_some(),
+    };
+    change::answer(made, ui, || answer::show(&done.report, &done.settled, ui))?;
     if let Some(path) = &args.report {
         // The migration has been made whatever becomes of its report.
         let made = done.report.operation_id.is_some();

@@ -52,11 +52,13 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     } else {
         "forgotten"
     };
-    ui.write(|out| {
-        for id in &receipt.forgotten {
-            writeln!(out, "{id}")?;
-        }
-        Ok(())
+    change::print_as(&done, ui, || {
+        ui.write(|out| {
+            for id in &receipt.forgotten {
+                writeln!(out, "{id}")?;
+            }
+            Ok(())
+        })
     })?;
     ui.status(format!(
         "{} {what}",

@@ -55,11 +55,13 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         .receipt
         .parse()
         .map_err(|e| Error::new(Code::Internal, "a receipt can not be read back").caused_by(e))?;
-    ui.write(|out| {
-        for id in &receipt.emptied {
-            writeln!(out, "{id}")?;
-        }
-        Ok(())
+    change::print_as(&done, ui, || {
+        ui.write(|out| {
+            for id in &receipt.emptied {
+                writeln!(out, "{id}")?;
+            }
+            Ok(())
+        })
     })?;
     let what = if done.dry_run {
         "would be let go of"

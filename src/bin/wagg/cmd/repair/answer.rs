@@ -1,22 +1,21 @@
 //! The answer of a repair, and how the command ends.
 
-use std::path::Path;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
-use wagg::diag::{Code, Error, Exit, Result};
+use wagg::diag::{Code, Effects, Error, Exit, Result, shell_word};
 use wagg::ops::change::Flags;
 use wagg::ops::repair::{Applied, PlanFile};
 
 use super::Args;
 use super::item::Shown;
+use crate::cmd::change;
 use crate::ui::{Format, Ui, text};
 
 const SCHEMA: &str = "wagg.repair/1";
 
 /// The answer of a plan that is not carried out.
 pub(super) fn planned(plan: &PlanFile, args: &Args, flags: &Flags<'_>, ui: &Ui) -> Result<Exit> {
-    let items = shown(plan.items());
+    let items = shown(plan.items(), ui);
     let outcome = if items.is_empty() {
         "no_change"
     } else {
@@ -52,7 +51,7 @@ fn again(args: &Args, flag: &str) -> String {
     let mut command = "wagg repair".to_owned();
     for worker in &args.workers {
         command.push(' ');
-        command.push_str(&wagg::diag::shell(Path::new(worker)));
+        command.push_str(&shell_word(worker));
     }
     for code in &args.only {
         command.push_str(&format!(" --only {code}"));
@@ -67,7 +66,7 @@ fn again(args: &Args, flag: &str) -> String {
 
 /// The answer of a plan that was carried out.
 pub(super) fn end(applied: &Applied, args: &Args, ui: &Ui) -> Result<Exit> {
-    let items = shown(applied.items.clone());
+    let items = shown(applied.items.clone(), ui);
     let counts = Counts::of(&items, applied.not_looked_at);
     let unknown = applied
         .error
@@ -82,15 +81,28 @@ pub(super) fn end(applied: &Applied, args: &Args, ui: &Ui) -> Result<Exit> {
     } else {
         "done"
     };
-    print(
-        &items,
-        &applied.operations,
-        outcome,
-        true,
-        &counts,
-        args,
-        ui,
-    )?;
+    let made = change::Made {
+        effects: match (counts.done, applied.leaves()) {
+            (0, _) => Effects::None,
+            (_, true) => Effects::Some,
+            (_, false) => Effects::All,
+        },
+        retried: applied
+            .operations
+            .iter()
+            .any(|receipt| receipt.get("request_id").is_some()),
+    };
+    change::answer(made, ui, || {
+        print(
+            &items,
+            &applied.operations,
+            outcome,
+            true,
+            &counts,
+            args,
+            ui,
+        )
+    })?;
     if !ui.is_data() {
         for receipt in &applied.operations {
             let Some(id) = id_of(receipt) else { continue };
@@ -147,7 +159,16 @@ fn id_of(receipt: &Value) -> Option<&str> {
     receipt.get("operation_id")?.as_str()
 }
 
-fn shown(items: Vec<Map<String, Value>>) -> Vec<Shown> {
+/// Items as they are printed, with commands that can be pasted.
+fn shown(mut items: Vec<Map<String, Value>>, ui: &Ui) -> Vec<Shown> {
+    for item in &mut items {
+        let choices = item.get_mut("choices").and_then(Value::as_array_mut);
+        for choice in choices.into_iter().flatten() {
+            if let Some(Value::String(command)) = choice.get_mut("command") {
+                *command = ui.pasted(command);
+            }
+        }
+    }
     items.into_iter().map(Shown).collect()
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
-use wagg::diag::{Code, Error, Exit, Locus, Result};
+use wagg::diag::{Code, Error, Exit, Locus, Result, shell_word};
 use wagg::layout::WorkerId;
 use wagg::ops::change::{Flags, Scope, fingerprint};
 use wagg::ops::repair::{self, Options, PlanFile};
@@ -157,11 +157,21 @@ fn single<'a>(args: &'a Args, flags: &Flags<'_>) -> Result<Option<&'a str>> {
     }
     match args.workers.as_slice() {
         [one] => Ok(Some(one)),
-        _ => Err(Error::new(
-            Code::Usage,
-            "--request-id makes one operation exactly-once, so it needs exactly one WORKER",
-        )
-        .hint("wagg repair 7 --apply --request-id R")),
+        workers => {
+            let error = Error::new(
+                Code::Usage,
+                "--request-id makes one operation exactly-once, so it needs exactly one WORKER",
+            );
+            let given = flags.request_id.as_deref().unwrap_or_default();
+            Err(match workers.first() {
+                Some(first) => error.hint(format!(
+                    "wagg repair {} --apply --request-id {}",
+                    shell_word(first),
+                    shell_word(given)
+                )),
+                None => error.hint("wagg repair --apply"),
+            })
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use wagg::ops::resolve::Resolver;
 use wagg::ops::segment::{self, Details};
 
 use crate::cmd::reading::{self, ShortIds};
-use crate::cmd::store;
+use crate::cmd::{findings, store};
 use crate::ui::{Cell, Column, Row, Style, Ui};
 
 /// Show one Segment: counts, turns, tokens, lineage, digest, and what is wrong with it
@@ -28,7 +28,9 @@ pub struct Args {
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let store = store::find(ui)?;
     let reference = Resolver::new(&store).segment(&args.segment)?;
-    let line = Line(segment::show(&store, &reference, ui.progress())?);
+    let mut details = segment::show(&store, &reference, ui.progress())?;
+    findings::paste(&mut details.findings, ui);
+    let line = Line(details);
     let details = &line.0;
     let one = &details.segment;
     let short = ShortIds::of(&store, ui)?;

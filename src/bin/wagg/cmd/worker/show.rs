@@ -6,7 +6,7 @@ use wagg::ops::resolve::Resolver;
 use wagg::ops::worker::{self, Details, Relative};
 
 use super::list::{name, run_cell, session};
-use crate::cmd::{reading, store};
+use crate::cmd::{findings, reading, store};
 use crate::ui::{Cell, Column, Row, Style, Ui};
 
 /// Show one Worker: its Session and active Segment, runs, children, peers, and what is wrong
@@ -27,7 +27,9 @@ pub struct Args {
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let store = store::find(ui)?;
     let worker = Resolver::new(&store).worker(&args.worker)?;
-    let line = Line(worker::show(&store, &worker)?);
+    let mut details = worker::show(&store, &worker)?;
+    findings::paste(&mut details.findings, ui);
+    let line = Line(details);
     let details = &line.0;
     let summary = &details.summary;
     let shown = reading::findings(&details.findings, ui);

@@ -38,6 +38,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('segment', 'segment', [CompletionResultType]::ParameterValue, 'Look at Segments, make new ones, and choose the one that a restore starts from')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Look at runs, reserve and stop them')
             [CompletionResult]::new('verify', 'verify', [CompletionResultType]::ParameterValue, 'Check a store against every rule of its format')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Work with the JSON reports of verify')
             [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Mend a store: show what would be done, or do it')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a code: how it comes about, what it looks like, what to do')
             [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Make many changes from a stream of JSON lines')
@@ -516,6 +517,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
         }
         'wagg;verify' {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Check single Segment or trace files, without a store')
+            [CompletionResult]::new('--partition', '--partition', [CompletionResultType]::ParameterName, 'Look at part K of N only: each Worker is in one part, by its id')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads work [default: the number of processors]')
             [CompletionResult]::new('--max-line', '--max-line', [CompletionResultType]::ParameterName, 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)')
             [CompletionResult]::new('--max-findings', '--max-findings', [CompletionResultType]::ParameterName, 'Stop after this many errors and warnings')
@@ -534,6 +536,37 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('--digest', '--digest', [CompletionResultType]::ParameterName, 'Give the SHA-256 of each Segment''s committed records')
             [CompletionResult]::new('--trust-mtime', '--trust-mtime', [CompletionResultType]::ParameterName, 'Take a file for unchanged if its inode, size and times are, and do not read it')
             [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'As --since and --save with a file for this store in the user''s cache folder')
+            [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Print ids only, one a line, whatever the format')
+            [CompletionResult]::new('-0', '-0', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
+            [CompletionResult]::new('--null', '--null', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wagg;report' {
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say nothing but the answer, warnings and errors')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more; twice for still more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Put the reports of all parts of a store together')
+            break
+        }
+        'wagg;report;merge' {
+            [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'The earlier JSON report that the parts were given with --baseline')
+            [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write the whole report to a file too: junit=FILE, sarif=FILE or json=FILE')
+            [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Let warnings fail too')
             [CompletionResult]::new('--ids', '--ids', [CompletionResultType]::ParameterName, 'Print ids only, one a line, whatever the format')
             [CompletionResult]::new('-0', '-0', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')
             [CompletionResult]::new('--null', '--null', [CompletionResultType]::ParameterName, 'Print ids only, each followed by a NUL byte, for xargs -0')

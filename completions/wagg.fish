@@ -42,6 +42,7 @@ complete -c wagg -n "__fish_wagg_needs_command" -f -a "worker" -d 'Look at Worke
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "segment" -d 'Look at Segments, make new ones, and choose the one that a restore starts from'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "run" -d 'Look at runs, reserve and stop them'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "verify" -d 'Check a store against every rule of its format'
+complete -c wagg -n "__fish_wagg_needs_command" -f -a "report" -d 'Work with the JSON reports of verify'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "repair" -d 'Mend a store: show what would be done, or do it'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "explain" -d 'Explain a code: how it comes about, what it looks like, what to do'
 complete -c wagg -n "__fish_wagg_needs_command" -f -a "apply" -d 'Make many changes from a stream of JSON lines'
@@ -461,6 +462,7 @@ complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcomman
 complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l file -d 'Check single Segment or trace files, without a store' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l partition -d 'Look at part K of N only: each Worker is in one part, by its id' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l jobs -d 'How many threads work [default: the number of processors]' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-line -d 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-findings -d 'Stop after this many errors and warnings' -r
@@ -489,6 +491,34 @@ complete -c wagg -n "__fish_wagg_using_subcommand verify" -s 0 -l null -d 'Print
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and not __fish_seen_subcommand_from merge" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand report; and not __fish_seen_subcommand_from merge" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand report; and not __fish_seen_subcommand_from merge" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand report; and not __fish_seen_subcommand_from merge" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and not __fish_seen_subcommand_from merge" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and not __fish_seen_subcommand_from merge" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and not __fish_seen_subcommand_from merge" -f -a "merge" -d 'Put the reports of all parts of a store together'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -l baseline -d 'The earlier JSON report that the parts were given with --baseline' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -l report -d 'Write the whole report to a file too: junit=FILE, sarif=FILE or json=FILE' -r
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
+table\t'A table, also in a pipe'
+json\t'One JSON document'
+ndjson\t'One JSON object a line, a summary last'"
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Also in a pipe'
+never\t'Not at all'"
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -l strict -d 'Let warnings fail too'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -l ids -d 'Print ids only, one a line, whatever the format'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -s 0 -l null -d 'Print ids only, each followed by a NUL byte, for xargs -0'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -s q -l quiet -d 'Say nothing but the answer, warnings and errors'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -s v -l verbose -d 'Say more; twice for still more'
+complete -c wagg -n "__fish_wagg_using_subcommand report; and __fish_seen_subcommand_from merge" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand repair" -l only -d 'Only findings of this code; may be given more than once' -r
 complete -c wagg -n "__fish_wagg_using_subcommand repair" -l plan-out -d 'Write the plan to a file, to be looked at and carried out later' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand repair" -l plan -d 'Take the plan from a file that --plan-out wrote' -r -F

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use wagg::diag::{Error, Exit, Result};
 use wagg::ops::verify::{PartReport, merge};
 
-use crate::cmd::verify;
+use crate::cmd::{findings, verify};
 use crate::ui::{ListFlags, Ui};
 
 /// Put the reports of all parts of a store together
@@ -50,7 +50,8 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         })
         .collect();
     let known = verify::known(args.baseline.as_deref())?;
-    let report = merge(parts?, known)?;
+    let mut report = merge(parts?, known)?;
+    findings::paste(&mut report.findings, ui);
     for target in &args.report {
         target.write(&report)?;
     }

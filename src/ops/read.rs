@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::diag::{Code, Error, Locus, Result};
+use crate::diag::{Error, Locus, Result};
 use crate::layout::{Paths, SegmentId, WorkerId, file};
 use crate::record::{ReplayError, document::DocumentFault};
-use crate::store::{Dir, Document, EntryKind, FileStat, Store, WorkerFolder, WorkerState};
-use crate::store::{fs::stat_of, wrong_kind};
+pub use crate::store::fs::not_a;
+use crate::store::fs::{not_opened, stat_of};
+use crate::store::{Dir, Document, FileStat, Store, WorkerFolder, WorkerState};
 
 /// A Worker that a reference led to, with the folder that it is in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,35 +126,7 @@ pub fn open_error(path: &Path, e: io::Error) -> Error {
         Ok(ours) => return ours,
         Err(e) => e,
     };
-    if let Some(kind) = wrong_kind(&e) {
-        return not_a(path, kind);
-    }
-    match e.kind() {
-        io::ErrorKind::NotFound => Error::new(
-            Code::NotFound,
-            format!("nothing is at {} in the store", path.display()),
-        )
-        .at(Locus::file(path)),
-        io::ErrorKind::PermissionDenied => Error::new(
-            Code::Unreadable,
-            format!("no right to read {}", path.display()),
-        )
-        .at(Locus::file(path))
-        .caused_by(e),
-        _ => Error::io("read", path, e),
-    }
-}
-
-/// Something else stands where a file or folder should be.
-#[must_use]
-pub fn not_a(path: &Path, kind: EntryKind) -> Error {
-    let (code, why) = match kind {
-        EntryKind::Symlink => (Code::SymbolicLink, ", which wagg does not follow"),
-        _ => (Code::NotARegularFile, ", not what should be there"),
-    };
-    Error::new(code, format!("{} is {}{why}", path.display(), kind.noun()))
-        .at(Locus::file(path))
-        .hint("wagg verify")
+    not_opened(path, e)
 }
 
 /// What a document says; none if it is not there.

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::diag::Result;
+use crate::diag::{Code, Result};
 use crate::layout::{CatalogVersion, Generation, SegmentId, SessionId, WorkerId, file};
 use crate::ops::read::{Time, WorkerRef};
 use crate::ops::resolve::{Identity, Resolver, RunName};
 use crate::ops::run;
 use crate::ops::worker::{self, SessionStatus, Summary};
-use crate::store::{EntryKind, Store};
+use crate::store::{Document, EntryKind, Store};
 
 /// What a reference is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -145,7 +145,8 @@ fn place(words: &[&str]) -> (&'static str, &'static str) {
 }
 
 fn of_store(store: &Store, shown: &mut Shown) -> Result<()> {
-    let version = match store.runtime().good() {
+    let runtime = store.runtime();
+    let version = match runtime.good() {
         Some(runtime) => {
             let number = runtime.version().number();
             let note = match runtime.version() {
@@ -155,7 +156,15 @@ fn of_store(store: &Store, shown: &mut Shown) -> Result<()> {
             };
             format!("version {number}{note}, {}", runtime.status)
         }
-        None => "its runtime.json can not be read".to_owned(),
+        None => match &runtime {
+            Document::Faulty(fault) if fault.code == Code::UnsupportedSchemaVersion => {
+                format!("unsupported version: runtime.json has {}", fault.message)
+            }
+            Document::Faulty(fault) => format!("its runtime.json is damaged ({})", fault.code),
+            Document::NotAFile(kind) => format!("its runtime.json is {}", kind.noun()),
+            Document::Unreadable(e) => format!("its runtime.json is unreadable ({e})"),
+            _ => "it has no runtime.json".to_owned(),
+        },
     };
     let folders = store.worker_folders()?;
     let workers = folders.iter().filter(|folder| folder.id.is_some()).count();
@@ -180,6 +189,10 @@ fn session_state(summary: &Summary) -> String {
         (SessionStatus::None, _) => "no Session yet".to_owned(),
         (SessionStatus::Reserved, _) => "a reserved Session, not on disk yet".to_owned(),
         (SessionStatus::Damaged, _) => format!("a damaged Session with {held}"),
+        (SessionStatus::Unreadable, _) => "a Session that can not be read".to_owned(),
+        (SessionStatus::UnsupportedVersion, _) => {
+            format!("a Session of an unsupported version with {held}")
+        }
         (SessionStatus::Present, Some(active)) => format!("{held}, the active one is {active}"),
         (SessionStatus::Present, None) => format!("{held}, none is active"),
     }
@@ -195,6 +208,7 @@ fn of_worker(store: &Store, worker: &WorkerRef, shown: &mut Shown) -> Result<()>
         .as_ref()
         .map_or_else(String::new, |name| format!("{name:?}, "));
     let run = match (&summary.live_runs[..], summary.generation) {
+        ([], None) if summary.is_shut => "its generation can not be told".to_owned(),
         ([], None) => "never run".to_owned(),
         ([], Some(last)) => format!("last generation {last}"),
         (live, _) => format!("run {} answers", live.join(", ")),

@@ -34,6 +34,10 @@ pub enum SessionStatus {
     Present,
     /// Something is there that does not say which Session it is.
     Damaged,
+    /// Something is there that can not be read.
+    Unreadable,
+    /// It is of a version that this program does not know.
+    UnsupportedVersion,
 }
 
 impl SessionStatus {
@@ -45,6 +49,8 @@ impl SessionStatus {
             Self::Reserved => "reserved",
             Self::Present => "present",
             Self::Damaged => "damaged",
+            Self::Unreadable => "unreadable",
+            Self::UnsupportedVersion => "unsupported_version",
         }
     }
 }
@@ -76,6 +82,9 @@ pub struct Summary {
     pub changed: Option<Time>,
     /// The last generation that `worker.json` gave out.
     pub generation: Option<Generation>,
+    /// `worker.json` is there and can not be read, so that nothing in it is known.
+    #[serde(skip)]
+    pub is_shut: bool,
     /// How many run folders there are.
     pub runs: u64,
     /// Runs that answer on their socket: a hint, no proof.
@@ -87,32 +96,46 @@ pub struct Summary {
 }
 
 /// Lists the Workers of a store one after the other, in the order of their ids, then folders that
-/// name none. A folder without id and without `worker.json` is no Worker.
+/// name none, then what stands under a Worker's id and is no folder. A folder without id and without `worker.json` is no Worker.
 ///
 /// # Errors
 /// `workers/` can not be read. A Worker that can not be read is listed with that as its problem.
 pub fn list(store: &Store) -> Result<impl Iterator<Item = Summary>> {
     let folders = store.worker_folders()?;
-    Ok(folders.into_iter().filter_map(move |folder| {
+    let others = store.no_worker_folders()?;
+    // What a store of another version holds may mean something else.
+    let unknown = store.is_of_unknown_version();
+    let listed = folders.into_iter().filter_map(move |folder| {
         let state = match store.worker_dir(&folder.name) {
             Ok(Some(dir)) => WorkerState::read(folder.clone(), dir).ok(),
             Ok(None) => return None, // it went since it was listed
             Err(_) => None,
         };
         let Some(state) = state else {
-            return Some(unreadable(&folder));
+            return Some(unreadable(&folder, Code::Unreadable));
         };
         state.is_a_worker().then(|| summary(&state))
+    });
+    let others = others
+        .into_iter()
+        .map(|(folder, kind)| unreadable(&folder, of_kind(kind)));
+    Ok(listed.chain(others).map(move |mut summary| {
+        if unknown {
+            summary.problems.push(Code::UnsupportedSchemaVersion);
+            summary.problems.sort_unstable();
+            summary.problems.dedup();
+        }
+        summary
     }))
 }
 
-fn unreadable(folder: &WorkerFolder) -> Summary {
+fn unreadable(folder: &WorkerFolder, why: Code) -> Summary {
     Summary {
         worker_id: folder.id,
         path: path_of(folder),
         display_name: None,
         worker_name: None,
-        session: SessionStatus::Damaged,
+        session: SessionStatus::Unreadable,
         session_id: None,
         active_segment_id: None,
         segments: 0,
@@ -120,10 +143,11 @@ fn unreadable(folder: &WorkerFolder) -> Summary {
         trace_bytes: 0,
         changed: None,
         generation: None,
+        is_shut: true,
         runs: 0,
         live_runs: Vec::new(),
         stale_sockets: Vec::new(),
-        problems: vec![Code::Unreadable],
+        problems: vec![why],
     }
 }
 
@@ -160,6 +184,7 @@ pub fn summary(state: &WorkerState) -> Summary {
         trace_bytes: sizes.trace_bytes,
         changed: sizes.changed,
         generation: document.and_then(|d| Generation::new(d.run_generation)),
+        is_shut: document.is_none() && !state.worker.is_missing(),
         runs: state
             .runs
             .read()
@@ -203,10 +228,15 @@ fn sizes(folder: &SegmentsFolder) -> Sizes {
 
 fn status(state: &WorkerState, segments: u64, reserved: Option<SessionId>) -> SessionStatus {
     match &state.session {
-        Folder::NotAFolder(_) | Folder::Unreadable(_) => return SessionStatus::Damaged,
+        Folder::NotAFolder(_) => return SessionStatus::Damaged,
+        Folder::Unreadable(_) => return SessionStatus::Unreadable,
         Folder::Read(session) => match &session.document {
             Document::Good(_) => return SessionStatus::Present,
             Document::Missing if segments == 0 => {}
+            Document::Unreadable(_) => return SessionStatus::Unreadable,
+            Document::Faulty(fault) if fault.code == Code::UnsupportedSchemaVersion => {
+                return SessionStatus::UnsupportedVersion;
+            }
             _ => return SessionStatus::Damaged,
         },
         Folder::Missing => {}

@@ -1,10 +1,11 @@
 //! A store: how it is found and opened for reading.
 
 use std::ffi::OsString;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::document::{Document, read_document};
-use super::fs::{Dir, EntryKind};
+use super::fs::{Dir, EntryKind, not_opened};
 use super::worker::WorkerFolder;
 use crate::diag::{Code, Error, IoContext, Result};
 use crate::layout::{CatalogVersion, WorkerId, file};
@@ -25,6 +26,54 @@ pub enum Wanted {
     Upwards(PathBuf),
 }
 
+/// What stands at a path; a link is followed.
+fn kind_at(path: &Path) -> Option<EntryKind> {
+    let kind = std::fs::metadata(path).ok()?.file_type();
+    Some(if kind.is_dir() {
+        EntryKind::Dir
+    } else if kind.is_file() {
+        EntryKind::File
+    } else if kind.is_fifo() {
+        EntryKind::Fifo
+    } else if kind.is_socket() {
+        EntryKind::Socket
+    } else if kind.is_block_device() || kind.is_char_device() {
+        EntryKind::Device
+    } else {
+        EntryKind::Unknown
+    })
+}
+
+/// In words what stands under the two names of a store, if something does.
+fn beside(runtime: Option<EntryKind>, workers: Option<EntryKind>) -> Option<String> {
+    let names = [(file::RUNTIME, runtime), (file::WORKERS, workers)];
+    let there: Vec<String> = names
+        .iter()
+        .filter_map(|(name, kind)| Some(format!("its {name} is {}", (*kind)?.noun())))
+        .collect();
+    let missing = names
+        .iter()
+        .filter(|(_, kind)| kind.is_none())
+        .map(|(name, _)| format!("it has no {name}"));
+    if there.is_empty() {
+        return None;
+    }
+    let all: Vec<String> = there.iter().cloned().chain(missing).collect();
+    Some(all.join(", and "))
+}
+
+/// The nearest folder that is a store but for something, and what.
+fn nearly(start: &Path) -> String {
+    let told = start.ancestors().find_map(|dir| {
+        let there = beside(
+            kind_at(&dir.join(file::RUNTIME)),
+            kind_at(&dir.join(file::WORKERS)),
+        )?;
+        Some(format!("; {} is none: {there}", dir.display()))
+    });
+    told.unwrap_or_default()
+}
+
 impl Store {
     /// Finds and opens a store: the named folder, else the nearest one upwards.
     ///
@@ -43,10 +92,11 @@ impl Store {
                     None => Err(Error::new(
                         Code::StoreNotFound,
                         format!(
-                            "no store here: no folder from {} upwards holds {} and {}/",
+                            "no store here: no folder from {} upwards holds {} and {}/{}",
                             start.display(),
                             file::RUNTIME,
-                            file::WORKERS
+                            file::WORKERS,
+                            nearly(&start)
                         ),
                     )
                     .hint("name one with --store DIR, or set WAGG_STORE")),
@@ -77,28 +127,32 @@ impl Store {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 return Err(not_found("there is nothing".to_owned()));
             }
-            Err(e)
-                if matches!(super::fs::wrong_kind(&e), Some(EntryKind::File))
-                    || e.kind() == std::io::ErrorKind::NotADirectory =>
-            {
-                return Err(not_found("it is a file".to_owned()));
+            Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => {
+                let kind = kind_at(path).unwrap_or(EntryKind::Unknown);
+                return Err(not_found(format!("it is {}", kind.noun())));
             }
-            Err(e) => return Err(Error::io("open", path, e)),
+            Err(e) => return Err(not_opened(path, e)),
         };
-        let has = |name: &str| {
+        let kind = |name: &str| {
             dir.try_stat(name)
                 .io("look at", path.join(name))
-                .map(|s| s.is_some())
+                .map(|s| s.map(|s| s.kind))
         };
-        if !has(file::RUNTIME)? && !has(file::WORKERS)? {
-            let oldest = has(file::RUNTIMES)?;
-            let what = if oldest {
-                format!(
+        let (runtime, workers) = (kind(file::RUNTIME)?, kind(file::WORKERS)?);
+        // A link in its place makes a store that something is wrong with.
+        let is = |found: Option<EntryKind>, wanted: EntryKind| {
+            found.is_some_and(|kind| kind == wanted || kind == EntryKind::Symlink)
+        };
+        if !is(runtime, EntryKind::File) && !is(workers, EntryKind::Dir) {
+            let what = match (kind(file::RUNTIMES)?, beside(runtime, workers)) {
+                (_, Some(there)) => there,
+                (Some(EntryKind::Dir), None) => format!(
                     "it holds {}/, the oldest layout, which `wagg migrate` moves up",
                     file::RUNTIMES
-                )
-            } else {
-                format!("it holds neither {} nor {}/", file::RUNTIME, file::WORKERS)
+                ),
+                (_, None) => {
+                    format!("it holds neither {} nor {}/", file::RUNTIME, file::WORKERS)
+                }
             };
             return Err(not_found(what));
         }
@@ -143,6 +197,16 @@ impl Store {
             .map_or(CatalogVersion::V1, RuntimeDocument::version)
     }
 
+    /// Whether `runtime.json` states a version that this program does not know.
+    #[must_use]
+    pub fn is_of_unknown_version(&self) -> bool {
+        match self.runtime() {
+            Document::Good(runtime) => matches!(runtime.version(), CatalogVersion::Other(_)),
+            Document::Faulty(fault) => fault.code == Code::UnsupportedSchemaVersion,
+            _ => false,
+        }
+    }
+
     /// The folder `workers/`; none if it is not there.
     ///
     /// # Errors
@@ -151,7 +215,7 @@ impl Store {
         match self.dir.dir(file::WORKERS) {
             Ok(dir) => Ok(Some(dir)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Error::io("open", Path::new(file::WORKERS), e)),
+            Err(e) => Err(not_opened(Path::new(file::WORKERS), e)),
         }
     }
 
@@ -164,7 +228,9 @@ impl Store {
         let Some(workers) = self.workers_dir()? else {
             return Ok(Vec::new());
         };
-        let entries = workers.entries().io("read", file::WORKERS)?;
+        let entries = workers
+            .entries()
+            .map_err(|e| not_opened(Path::new(file::WORKERS), e))?;
         let mut folders: Vec<WorkerFolder> = entries
             .into_iter()
             .filter(|e| e.kind == EntryKind::Dir)
@@ -172,6 +238,27 @@ impl Store {
             .collect();
         folders.sort();
         Ok(folders)
+    }
+
+    /// What stands under a Worker's id in `workers/` and is no folder, in the order of the ids.
+    ///
+    /// # Errors
+    /// `workers/` can not be read.
+    pub fn no_worker_folders(&self) -> Result<Vec<(WorkerFolder, EntryKind)>> {
+        let Some(workers) = self.workers_dir()? else {
+            return Ok(Vec::new());
+        };
+        let entries = workers
+            .entries()
+            .map_err(|e| not_opened(Path::new(file::WORKERS), e))?;
+        let mut found: Vec<(WorkerFolder, EntryKind)> = entries
+            .into_iter()
+            .filter(|e| e.kind != EntryKind::Dir)
+            .map(|e| (WorkerFolder::of(e.name), e.kind))
+            .filter(|(folder, _)| folder.id.is_some())
+            .collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(found)
     }
 
     /// Opens the folder of one Worker; none if it is not there.
@@ -185,7 +272,7 @@ impl Store {
         match workers.dir(name) {
             Ok(dir) => Ok(Some(dir)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Error::io("open", &workers.path_of(name), e)),
+            Err(e) => Err(not_opened(&workers.path_of(name), e)),
         }
     }
 

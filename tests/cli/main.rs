@@ -25,6 +25,7 @@ mod reading;
 mod readme;
 mod repair;
 mod segment;
+mod shut;
 mod stranger;
 #[allow(dead_code, reason = "a kit for all test modules")]
 mod support;

@@ -278,10 +278,24 @@ impl<'a> Resolver<'a> {
         none: impl FnOnce() -> String,
     ) -> Result<Identity> {
         match all.len() {
-            0 => Err(not_found(self.store, text, none())),
+            0 => Err(match self.hidden_from(text)? {
+                Some(error) => error,
+                None => not_found(self.store, text, none()),
+            }),
             1 => Ok(all.remove(0)),
             _ => Err(ambiguous(text, &all)),
         }
+    }
+
+    /// What keeps an id of a Segment from being found, if something does.
+    fn hidden_from(&self, text: &str) -> Result<Option<Error>> {
+        if !matches!(Form::of(text), Form::Uuid(_) | Form::Prefix(_)) {
+            return Ok(None);
+        }
+        Ok(search::hidden(self.store)?.map(|mut error| {
+            error.message = format!("{text} was not found, and {}", error.message);
+            error
+        }))
     }
 
     /// The Segments of a Worker, in the order of their ids.

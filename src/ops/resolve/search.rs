@@ -3,15 +3,16 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
 use super::form::Prefix;
-use crate::diag::Result;
+use crate::diag::{Error, Result};
 use crate::layout::{Paths, SegmentEntry, SegmentId, SessionId, WorkerId, classify_segment, file};
-use crate::ops::read::{SegmentRef, WorkerRef};
+use crate::ops::read::{SegmentRef, WorkerRef, open_error};
 use crate::record::document::{MetadataDocument, SessionDocument, WorkerDocument};
-use crate::store::{Dir, EntryKind, Store, read_document};
+use crate::store::{Dir, EntryKind, Store, WorkerFolder, read_document};
 
 /// A Worker's folder that is open, for a search.
 struct Candidate {
@@ -56,6 +57,41 @@ fn each(store: &Store, mut look: impl FnMut(&Candidate)) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Why some Worker's Segments can not be looked through, if that is so: what is not found may stand
+/// there.
+pub(super) fn hidden(store: &Store) -> Result<Option<Error>> {
+    let Some(workers) = store.workers_dir()? else {
+        return Ok(None);
+    };
+    let shut = |path: PathBuf, e: io::Error| {
+        Ok((e.kind() != io::ErrorKind::NotFound).then(|| open_error(&path, e)))
+    };
+    let entries = workers
+        .entries()
+        .map_err(|e| open_error(Path::new(file::WORKERS), e))?;
+    for entry in entries {
+        if WorkerFolder::of(entry.name.clone()).id.is_none() {
+            continue;
+        }
+        let path = workers.path_of(&entry.name);
+        let found = match workers.dir(&entry.name) {
+            Err(e) => shut(path, e)?,
+            Ok(dir) => {
+                let inside = [file::SESSION_DIR, file::SEGMENTS];
+                let listed = dir.dir_at(inside).and_then(|dir| segments_in(&dir));
+                match listed {
+                    Err(e) => shut(path.join(file::SESSION_DIR).join(file::SEGMENTS), e)?,
+                    Ok(_) => None,
+                }
+            }
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
 /// The Segments in a folder that is open, in the order of their ids. What is no file under such a

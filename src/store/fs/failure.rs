@@ -28,6 +28,40 @@ pub fn failed(action: &str, path: &Path, source: io::Error) -> Error {
     .at(Locus::file(path))
 }
 
+/// Something in the store can not be opened for reading.
+#[must_use]
+pub fn not_opened(path: &Path, e: io::Error) -> Error {
+    if let Some(kind) = wrong_kind(&e) {
+        return not_a(path, kind);
+    }
+    match e.kind() {
+        io::ErrorKind::NotFound => Error::new(
+            Code::NotFound,
+            format!("nothing is at {} in the store", path.display()),
+        )
+        .at(Locus::file(path)),
+        io::ErrorKind::PermissionDenied => Error::new(
+            Code::Unreadable,
+            format!("no right to read {}", path.display()),
+        )
+        .at(Locus::file(path))
+        .caused_by(e),
+        _ => Error::io("read", path, e),
+    }
+}
+
+/// Something else stands where a file or folder should be.
+#[must_use]
+pub fn not_a(path: &Path, kind: EntryKind) -> Error {
+    let (code, why) = match kind {
+        EntryKind::Symlink => (Code::SymbolicLink, ", which wagg does not follow"),
+        _ => (Code::NotARegularFile, ", not what should be there"),
+    };
+    Error::new(code, format!("{} is {}{why}", path.display(), kind.noun()))
+        .at(Locus::file(path))
+        .hint("wagg verify")
+}
+
 /// A sync failed, or a step after the commit point: nobody knows what is on disk (C9).
 #[must_use]
 pub fn unknown(action: &str, path: &Path, source: io::Error) -> Error {

@@ -25,7 +25,7 @@ pub struct Args {
 
 /// Prints what it is.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let mut shown = show::show(&store, &args.reference)?;
     shown.next = ui.pasted(&shown.next);
     let shown = Line(shown);

@@ -1,12 +1,16 @@
 //! How commands get at a store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wagg::diag::{Error, Result};
-use wagg::layout::WorkerId;
+use wagg::diag::{Code, Error, Result};
+use wagg::layout::{Paths, WorkerId, file};
+use wagg::ops::read::WorkerRef;
 use wagg::ops::resolve::Resolver;
-use wagg::store::{LockRequest, ReadLock, Store, Waiting, Wanted, lock_for_reading};
+use wagg::record::document::WorkerDocument;
+use wagg::store::{
+    Document, LockRequest, ReadLock, Store, Waiting, Wanted, lock_for_reading, read_document,
+};
 
 use crate::ui::Ui;
 
@@ -19,6 +23,36 @@ pub fn find(ui: &Ui) -> Result<Store> {
     let store = Store::find(&wanted)?;
     ui.opened(store.path());
     Ok(store)
+}
+
+/// The same for a command that shows what stands in it: what its catalog does not tell is said
+/// aloud.
+pub fn find_to_read(ui: &Ui) -> Result<Store> {
+    let store = find(ui)?;
+    tell_document(&store.runtime(), &Paths::runtime(), ui);
+    Ok(store)
+}
+
+/// Says of a document that is there and can not be used what it is.
+pub fn tell_document<T>(document: &Document<T>, path: &Path, ui: &Ui) {
+    let path = path.display();
+    match document {
+        Document::Good(_) | Document::Missing => {}
+        Document::Faulty(fault) if fault.code == Code::UnsupportedSchemaVersion => {
+            ui.warn(format!("unsupported version: {path} has {}", fault.message));
+        }
+        Document::Faulty(fault) => ui.warn(format!("damaged: {path}: {}", fault.message)),
+        Document::NotAFile(kind) => ui.warn(format!("{path} is {}", kind.noun())),
+        Document::Unreadable(e) => ui.warn(format!("unreadable: {path}: {e}")),
+    }
+}
+
+/// The same for the document of a Worker whose runs or Segments are shown.
+pub fn tell_worker(store: &Store, worker: &WorkerRef, ui: &Ui) {
+    if let Ok(Some(dir)) = store.worker_dir(&worker.folder) {
+        let document = read_document(&dir, file::WORKER, WorkerDocument::read);
+        tell_document(&document, &worker.path().join(file::WORKER), ui);
+    }
 }
 
 fn here() -> Result<PathBuf> {

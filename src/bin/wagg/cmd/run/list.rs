@@ -25,8 +25,9 @@ pub struct Args {
 
 /// Prints the list.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let worker = Resolver::new(&store).worker(&args.worker)?;
+    store::tell_worker(&store, &worker, ui);
     let rows = run::list(&store, &worker)?.into_iter().map(|run| Line {
         changed: reading::minute(run.changed, ui),
         run,

@@ -26,7 +26,7 @@ pub struct Args {
 
 /// Prints what there is to know.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let resolver = Resolver::new(&store);
     let named = args.run.as_ref().map(|name| RunName::of(name.as_ref()));
     let (worker, named) = match (resolver.resolve(&args.worker)?, named) {
@@ -40,6 +40,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         }
         (other, _) => return Err(wrong_kind(&store, &args.worker, "a Worker", &other)),
     };
+    store::tell_worker(&store, &worker, ui);
     let line = Line(run::show(&store, &worker, named.as_ref())?);
     let (details, run) = (&line.0, &line.0.run);
     reading::one(ui, "wagg.run.show/1", &line, |block| {

@@ -32,7 +32,7 @@ pub struct Args {
 
 /// Prints where they part.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let resolver = Resolver::new(&store);
     let (a, b) = (resolver.segment(&args.a)?, resolver.segment(&args.b)?);
     let diff = diff::diff(&store, &a, &b, args.limit, ui.progress())?;

@@ -29,7 +29,7 @@ pub struct Args {
 
 /// Prints it.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let segment = Resolver::new(&store).segment(&args.segment)?;
     let line = Line(digest::digest(
         &store,

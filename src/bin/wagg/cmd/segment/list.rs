@@ -33,8 +33,9 @@ pub struct Args {
 
 /// Prints the list.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let worker = Resolver::new(&store).worker(&args.worker)?;
+    store::tell_worker(&store, &worker, ui);
     let order = if args.tree { Order::Tree } else { Order::Id };
     let segments = segment::list(&store, &worker, order, ui.progress())?;
     let short = ShortIds::of(&store, ui)?;

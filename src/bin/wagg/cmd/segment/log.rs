@@ -71,7 +71,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         )
         .hint("use --format ndjson"));
     }
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let segment = Resolver::new(&store).segment(&args.segment)?;
     let filter = Filter {
         from: args.from,

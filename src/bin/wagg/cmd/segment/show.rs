@@ -26,7 +26,7 @@ pub struct Args {
 
 /// Prints what there is to know.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let reference = Resolver::new(&store).segment(&args.segment)?;
     let mut details = segment::show(&store, &reference, ui.progress())?;
     findings::paste(&mut details.findings, ui);

@@ -27,7 +27,7 @@ pub struct Args {
 
 /// Prints the list.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let worker = Resolver::new(&store).worker(&args.worker)?;
     let rows = children::children(&store, &worker)?.into_iter().map(Line);
     ui.list(

@@ -24,7 +24,7 @@ pub struct Args {
 
 /// Prints the list.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let short = ShortIds::of(&store, ui)?;
     let rows = worker::list(&store)?.map(|summary| Line {
         worker: short.worker(summary.worker_id, &summary.path),
@@ -100,7 +100,9 @@ pub(super) fn session(summary: &Summary) -> Cell {
     Cell::new(summary.session.as_str()).style(match summary.session {
         SessionStatus::Present => Style::Plain,
         SessionStatus::None | SessionStatus::Reserved => Style::Dim,
-        SessionStatus::Damaged => Style::Error,
+        SessionStatus::Damaged | SessionStatus::Unreadable | SessionStatus::UnsupportedVersion => {
+            Style::Error
+        }
     })
 }
 

@@ -25,7 +25,7 @@ pub struct Args {
 
 /// Prints what there is to know.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
-    let store = store::find(ui)?;
+    let store = store::find_to_read(ui)?;
     let worker = Resolver::new(&store).worker(&args.worker)?;
     let mut details = worker::show(&store, &worker)?;
     findings::paste(&mut details.findings, ui);

@@ -15,7 +15,7 @@ use crate::support::{Output, TestEnv, tree};
 
 /// The corpus, if it is here.
 #[expect(clippy::print_stderr, reason = "what is passed over is said aloud")]
-fn corpus() -> Option<PathBuf> {
+pub fn corpus() -> Option<PathBuf> {
     let dir = std::env::var_os("WAGG_REFERENCE_CORPUS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures/reference-v1"),
         PathBuf::from,

@@ -2,30 +2,16 @@
 //! is one where a tool may do better. Those stand in [`BETTER`] with exactly what we do instead;
 //! `docs/migration.md` says why.
 //!
-//! The corpus is no part of this source. `WAGG_REFERENCE_CORPUS` says where it is; where it is not
-//! there, these tests say so and pass.
+//! Where the corpus is not there, these tests say so and pass.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::corpus::corpus;
 use crate::support::damage::copy_tree;
 use crate::support::{Output, TestEnv};
-
-/// The corpus, if it is here.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn corpus() -> Option<PathBuf> {
-    let dir = std::env::var_os("WAGG_REFERENCE_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures/reference-v1"),
-        PathBuf::from,
-    );
-    if dir.join("README.md").exists() {
-        return Some(dir);
-    }
-    eprintln!("SKIPPED: no reference corpus; set WAGG_REFERENCE_CORPUS");
-    None
-}
 
 /// What we do in a case where the reference's outcome is not the target.
 struct Ours {

@@ -188,8 +188,12 @@ fn leaves(env: &TestEnv) -> Vec<String> {
         .collect();
     let mut leaves: Vec<String> = pages
         .iter()
-        .filter(|page| !pages.iter().any(|p| p.starts_with(&format!("{page}-"))))
         .map(|page| page.replace('-', " "))
+        // one that only holds others asks for one of them
+        .filter(|command| {
+            let out = env.wagg(command.split(' ').chain(["-h"])).ok();
+            !help(out.stdout()).1.ends_with("<COMMAND>")
+        })
         .collect();
     leaves.sort();
     assert!(leaves.len() > 5, "{leaves:?}");
@@ -203,8 +207,19 @@ fn help(text: &str) -> (String, String) {
     let usage = paragraphs
         .find_map(|p| p.trim_start().strip_prefix("Usage: "))
         .unwrap();
+    // where a command also holds others, the second line is theirs
+    let usage = usage.split("\n       wagg ").next().unwrap();
     let words = usage.split_whitespace().filter(|word| *word != "[OPTIONS]");
     (about, words.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn the_readme_leads_to_every_page_of_the_docs() {
+    let text = page("README.md");
+    for entry in std::fs::read_dir(source().join("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(text.contains(&format!("(docs/{name})")), "docs/{name}");
+    }
 }
 
 #[test]
@@ -213,6 +228,7 @@ fn links_lead_somewhere() {
         "README.md",
         "docs/verify.md",
         "docs/repair.md",
+        "docs/migration.md",
         "docs/format.md",
         "CHANGELOG.md",
     ] {

@@ -227,7 +227,24 @@ impl WorkerState {
     /// # Errors
     /// The folder itself can not be listed.
     pub fn read(folder: WorkerFolder, dir: Dir) -> io::Result<Self> {
-        let entries = dir.entries()?;
+        Self::read_with(folder, dir, Dir::entries)
+    }
+
+    /// The same with [listings that settle](Dir::entries_settled): slower, and it sees all that
+    /// stands in a folder that others change meanwhile.
+    ///
+    /// # Errors
+    /// The folder itself can not be listed.
+    pub fn read_settled(folder: WorkerFolder, dir: Dir) -> io::Result<Self> {
+        Self::read_with(folder, dir, Dir::entries_settled)
+    }
+
+    fn read_with(
+        folder: WorkerFolder,
+        dir: Dir,
+        list: fn(&Dir) -> io::Result<Vec<Entry>>,
+    ) -> io::Result<Self> {
+        let entries = list(&dir)?;
         let has = |name: &str| entries.iter().any(|e| e.name == name);
         fn doc<T>(
             there: bool,
@@ -250,7 +267,7 @@ impl WorkerState {
         let worker = doc(has(file::WORKER), &dir, file::WORKER, WorkerDocument::read);
         let session = if has(file::SESSION_DIR) {
             read_folder(&dir, file::SESSION_DIR, |dir| {
-                let entries = dir.entries()?;
+                let entries = list(&dir)?;
                 let has = |name: &str| entries.iter().any(|e| e.name == name);
                 let document = doc(
                     has(file::SESSION),
@@ -261,7 +278,7 @@ impl WorkerState {
                 let segments = if has(file::SEGMENTS) {
                     read_folder(&dir, file::SEGMENTS, |dir| {
                         Ok(SegmentsFolder {
-                            entries: dir.entries()?,
+                            entries: list(&dir)?,
                             dir,
                         })
                     })
@@ -281,7 +298,7 @@ impl WorkerState {
         let runs = if has(file::RUNS) {
             read_folder(&dir, file::RUNS, |dir| {
                 Ok(RunsFolder {
-                    entries: dir.entries()?,
+                    entries: list(&dir)?,
                     dir,
                 })
             })

@@ -334,6 +334,8 @@ pub fn verify_since(
     match &mut part {
         Some(part) => part.fill(&folders, census),
         None => {
+            // Read anew: whoever made a Worker that was listed had raised the sequence before.
+            let runtime = store.runtime();
             let census = census.into_iter().map(|(census, _)| census).collect();
             cross::check(store, &runtime, &folders, census, whole, &mut together);
         }

@@ -1,5 +1,7 @@
 //! One Worker: its documents, its Session and Segments, its runs.
 
+use std::io;
+
 use super::cross::{Census, Named, NamedAs};
 use super::lineage::{self, Node};
 use super::names::{self, Expect};
@@ -12,7 +14,8 @@ use crate::layout::{
 use crate::record::document::{Active, MetadataDocument};
 use crate::record::{Format, Outline, Scanner};
 use crate::store::{
-    Document, EntryKind, Folder, SegmentsFolder, SessionFolder, Store, WorkerFolder, WorkerState,
+    Dir, Document, EntryKind, Folder, SegmentsFolder, SessionFolder, Store, WorkerFolder,
+    WorkerState,
 };
 
 /// How many Segments a message names before it only counts.
@@ -49,15 +52,23 @@ pub(super) fn check(
     run: &Run<'_>,
     scanner: &mut Scanner,
 ) -> Checked {
-    let first = once(store, folder, run, scanner);
+    let first = once(store, folder, run, scanner, WorkerState::read);
     let doubtful = |f: &Finding| f.severity != Severity::Info && may_be_a_moment(f.code);
-    if first.found.findings.iter().any(doubtful) && run.stop().is_none() {
-        return once(store, folder, run, scanner);
+    // A source that is not there becomes a finding only where all Workers are known.
+    let moment = first.found.findings.iter().any(doubtful) || !first.census.foreign.is_empty();
+    if moment && run.stop().is_none() {
+        return once(store, folder, run, scanner, WorkerState::read_settled);
     }
     first
 }
 
-fn once(store: &Store, folder: &WorkerFolder, run: &Run<'_>, scanner: &mut Scanner) -> Checked {
+fn once(
+    store: &Store,
+    folder: &WorkerFolder,
+    run: &Run<'_>,
+    scanner: &mut Scanner,
+    read: fn(WorkerFolder, Dir) -> io::Result<WorkerState>,
+) -> Checked {
     let mut found = Found::default();
     let census = Census::of(folder.clone());
     let path = Paths::workers().join(&folder.name);
@@ -70,7 +81,7 @@ fn once(store: &Store, folder: &WorkerFolder, run: &Run<'_>, scanner: &mut Scann
         return Checked { found, census };
     }
     let state = match store.worker_dir(&folder.name) {
-        Ok(Some(dir)) => WorkerState::read(folder.clone(), dir),
+        Ok(Some(dir)) => read(folder.clone(), dir),
         Ok(None) => return Checked { found, census }, // it went since the folder was listed
         Err(e) => {
             let e = e

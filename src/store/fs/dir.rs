@@ -4,6 +4,7 @@
 //! a document nor a link can lead out of the store (C31). No method follows a symbolic link; only
 //! [`Dir::open_root`] does, once, for the place that a person named.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -200,7 +201,34 @@ impl Dir {
             entries.push(Entry { name, kind });
         }
         entries.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+        // While others rename over it, some file systems give a name more than once.
+        entries.dedup_by(|a, b| a.name == b.name);
         Ok(entries)
+    }
+
+    /// All that it holds, also while others rename over names in it: on some file systems one
+    /// listing may miss a name that was there all the time. Listings are put together until one
+    /// brings nothing new, and what is gone by then is left out.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn entries_settled(&self) -> io::Result<Vec<Entry>> {
+        let mut all = BTreeSet::new();
+        for _ in 0..8 {
+            let before = all.len();
+            all.extend(self.entries()?.into_iter().map(|entry| entry.name));
+            if all.len() == before {
+                break;
+            }
+        }
+        let mut settled = Vec::with_capacity(all.len());
+        for name in all {
+            if let Some(stat) = self.try_stat(&name)? {
+                let kind = stat.kind;
+                settled.push(Entry { name, kind });
+            }
+        }
+        Ok(settled)
     }
 
     /// What stands under a name. A link is itself, not what it points at.

@@ -32,6 +32,11 @@ impl Kit {
         Self::of(env, store)
     }
 
+    /// A store in a folder of the caller's.
+    pub fn v1_in(place: &std::path::Path) -> Self {
+        Self::of(TestEnv::new(), TestStore::v1(place.join("store")))
+    }
+
     pub fn v3() -> Self {
         let env = TestEnv::new();
         let store = TestStore::v3(env.path("store"));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::diag::{Code, Result};
+use crate::diag::{Code, Result, plural};
 use crate::layout::{CatalogVersion, Generation, SegmentId, SessionId, WorkerId, file};
 use crate::ops::read::{Time, WorkerRef};
 use crate::ops::resolve::{Identity, Resolver, RunName};
@@ -168,23 +168,15 @@ fn of_store(store: &Store, shown: &mut Shown) -> Result<()> {
     };
     let folders = store.worker_folders()?;
     let workers = folders.iter().filter(|folder| folder.id.is_some()).count();
-    shown.state = format!("{version}; {workers} {}", plural(workers, "Worker"));
+    let workers = plural(workers as u64, "Worker", "Workers");
+    shown.state = format!("{version}; {workers}");
     shown.next = "wagg worker list".to_owned();
     Ok(())
 }
 
-fn plural(count: usize, one: &str) -> String {
-    if count == 1 {
-        one.to_owned()
-    } else {
-        format!("{one}s")
-    }
-}
-
 /// What a Worker's Session is like.
 fn session_state(summary: &Summary) -> String {
-    let segments = usize::try_from(summary.segments).unwrap_or(usize::MAX);
-    let held = format!("{segments} {}", plural(segments, "Segment"));
+    let held = plural(summary.segments, "Segment", "Segments");
     match (summary.session, summary.active_segment_id) {
         (SessionStatus::None, _) => "no Session yet".to_owned(),
         (SessionStatus::Reserved, _) => "a reserved Session, not on disk yet".to_owned(),

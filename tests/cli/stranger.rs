@@ -158,3 +158,165 @@ fn an_answer_is_not_lost_where_standard_output_is_closed() {
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(said.contains("the answer is 1"), "{said}");
 }
+
+/// A limit of nothing is a slip of the finger and no limit.
+#[test]
+fn a_limit_of_nothing_is_refused() {
+    let env = TestEnv::new();
+    store(&env);
+    for args in [
+        &["apply", "--group", "0"][..],
+        &["verify", "--max-line", "0"],
+        &["verify", "--max-line", "0KiB"],
+        &["verify", "--max-findings", "0"],
+        &["verify", "--jobs", "0"],
+        &["repair", "--max-line", "0"],
+    ] {
+        let out = env.wagg(["--store", "s"].iter().chain(args)).status(2);
+        assert!(out.stderr.contains(args[1]), "{out}");
+    }
+}
+
+/// A variable that is set and empty is named, since nobody sees it on the command line.
+#[test]
+fn an_empty_variable_is_named() {
+    let env = TestEnv::new();
+    store(&env);
+    for (name, command) in [
+        ("WAGG_STORE", "worker list"),
+        ("WAGG_FORMAT", "worker list"),
+        ("WAGG_WAIT", "run reserve 1"),
+    ] {
+        let run = |format: &str| {
+            let words = command.split(' ').map(str::to_owned);
+            let format = (name != "WAGG_FORMAT").then(|| format!("--format={format}"));
+            env.prepare(words.chain(format))
+                .env(name, "")
+                .run()
+                .status(2)
+        };
+        let says = format!("{name} is set and empty");
+        assert!(run("table").stderr.contains(&says), "{}", run("table"));
+        assert!(run("json").stderr.contains(&says), "{}", run("json"));
+    }
+}
+
+/// `--locked` waits for as long as it is told to.
+#[test]
+fn a_locked_look_waits_as_it_is_told() {
+    let env = TestEnv::new();
+    store(&env);
+    let held = std::fs::File::open(env.path("s/.wagg/store.lock")).unwrap();
+    fs2::FileExt::lock_exclusive(&held).unwrap();
+    for command in ["verify", "orphans"] {
+        let begun = std::time::Instant::now();
+        let args = ["--store", "s", command, "--locked", "--wait", "0"];
+        let out = env.wagg(args).status(11);
+        assert!(out.stderr.contains("lock_busy"), "{out}");
+        let out = env
+            .prepare(["--store", "s", command, "--locked"])
+            .env("WAGG_WAIT", "0.2")
+            .run()
+            .status(11);
+        assert!(out.stderr.contains("waiting up to"), "{out}");
+        assert!(begun.elapsed().as_secs() < 8, "{out}");
+    }
+}
+
+/// A count and its noun come from one place, which knows that one is not many.
+#[test]
+fn counts_agree_with_their_nouns() {
+    const NOUNS: &[&str] = &[
+        "Workers",
+        "Segments",
+        "Sessions",
+        "files",
+        "bytes",
+        "records",
+        "lines",
+        "turns",
+        "runs",
+        "findings",
+        "errors",
+        "warnings",
+        "remarks",
+        "items",
+        "sources",
+        "owners",
+        "things",
+        "operations",
+        "folders",
+        "places",
+        "entries",
+        "runtimes",
+        "links",
+        "rules",
+        "calls",
+        "results",
+        "edits",
+        "parts",
+        "changes",
+        "tokens",
+    ];
+    // Where there are always several, or one has words of its own.
+    const SEVERAL: &[&str] = &[
+        "{} Segments are there, from",
+        "{text} fits {} things",
+        "({length} bytes)",
+        "({} bytes)",
+        "{} runtimes, {}",
+        "{} owners point at",
+        "{} Workers point at",
+        "{n} Segments here can be",
+        "would have {} bytes, over",
+        "{n} items of seed",
+        "{len} bytes, over the limit",
+        "longer than {MAX_LINE} bytes",
+        "limit of {most} bytes",
+        "limit of {MAX_INPUT} bytes",
+        "concerned: {} more Workers",
+        "the {n} records before",
+        "{n} retained turns",
+        "about {} tokens",
+        "about {total} tokens",
+        "{count} whole records",
+        "{left} history items",
+    ];
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut wrong = Vec::new();
+    for entry in walkdir::WalkDir::new(dir) {
+        let entry = entry.unwrap();
+        let name = entry.path().to_string_lossy().into_owned();
+        if !name.ends_with(".rs") || name.ends_with("tests.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for line in text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
+            for (at, _) in line.match_indices("} ") {
+                let words: Vec<&str> = line[at + 2..]
+                    .split(|c: char| !c.is_ascii_alphabetic() && c != ' ')
+                    .next()
+                    .unwrap()
+                    .split(' ')
+                    .take(2)
+                    .collect();
+                let counted = match words.as_slice() {
+                    [one, ..] if NOUNS.contains(one) => true,
+                    [
+                        "more" | "whole" | "legacy" | "orphan" | "history" | "retained",
+                        two,
+                    ] => NOUNS.contains(two),
+                    _ => false,
+                };
+                if counted && !SEVERAL.iter().any(|known| line.contains(known)) {
+                    wrong.push(format!("{name}: {}", line.trim()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

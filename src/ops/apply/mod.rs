@@ -9,6 +9,7 @@ mod line;
 mod read;
 
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -23,7 +24,7 @@ use crate::ops::change::{Done, Flags, Member, run, run_many};
 use crate::store::Store;
 
 /// How many neighbours share a sync.
-pub const GROUP: usize = 32;
+pub const GROUP: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
 
 /// What became of one line.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use super::effect::{Act, Effect, State};
 use super::rewrite::changed;
 use super::standing::{digest_of, open, parent_of};
 use super::{hex, split};
-use crate::diag::{Code, Error, Locus, Result};
+use crate::diag::{Code, Error, Locus, Result, plural};
 use crate::layout::{OperationId, Paths};
 use crate::store::fs::{Appender, WriteDir, failed, move_aside, stat_of};
 use crate::store::{Dir, EntryKind, Guard, Quarantine, What, empty_quarantine, quarantined_items};
@@ -419,7 +419,10 @@ pub(super) fn room(guard: &dyn Guard, acts: &[Act]) -> Result<()> {
     }
     Err(Error::new(
         Code::DiskFull,
-        format!("{needed} bytes are needed and {free} are free, so nothing was begun"),
+        format!(
+            "{} needed and {free} free, so nothing was begun",
+            plural(needed, "byte is", "bytes are")
+        ),
     )
     .at(Locus::file(Paths::quarantine()))
     .hint("make room, or let go of what is kept: wagg quarantine empty --older-than 30d"))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::copy::{Sink, SourceFile, Stop, Whose, interrupted, list, pass};
 use super::target::Session;
-use crate::diag::{Code, Finding, Locus, Progress, Severity, Subject};
+use crate::diag::{Code, Finding, Locus, Progress, Severity, Subject, plural};
 use crate::layout::{SegmentEntry, classify_segment};
 use crate::ops::ownership::Trouble;
 use crate::record::{Scanner, Source};
@@ -138,10 +138,12 @@ impl Pair<'_> {
         };
         let text = match lengths {
             Some((source, target)) if source > target => format!(
-                "the source has {source} bytes and the store's file {target}: the source grew, and its newer records are not in the store"
+                "the source has {} and the store's file {target}: the source grew, and its newer records are not in the store",
+                plural(source, "byte", "bytes")
             ),
             Some((source, target)) => {
-                format!("the source has {source} bytes and the store's file {target}")
+                let has = plural(source, "byte", "bytes");
+                format!("the source has {has} and the store's file {target}")
             }
             None => format!("byte {at} is not that of the source"),
         };

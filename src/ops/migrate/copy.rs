@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::facts::{CopiedFile, time_of};
-use crate::diag::{Code, Error, Finding, Locus, Progress, Severity, Subject};
+use crate::diag::{Code, Error, Finding, Locus, Progress, Severity, Subject, plural};
 use crate::layout::{SegmentEntry, SegmentId, SessionId, WorkerId, classify_segment};
 use crate::ops::change::hex;
 use crate::ops::ownership::Trouble;
@@ -324,7 +324,8 @@ pub(super) fn pass(
     }
     let after = stat_of(&open).map_err(|e| unreadable(&e))?;
     if state.at != before.len || after.len != before.len {
-        let text = format!("it had {} bytes and has {} now", before.len, after.len);
+        let had = plural(before.len, "byte", "bytes");
+        let text = format!("it had {had} and has {} now", after.len);
         return Err(whose.changed(path, &text).into());
     }
     if time_of(&after) != time_of(&before) {
@@ -353,7 +354,7 @@ fn unfit(finding: Finding, whose: &Whose<'_>) -> Finding {
 fn trace_note(finding: Finding, lines: u64) -> Finding {
     let more = match lines {
         1 => String::new(),
-        n => format!(" (and {} more lines)", n - 1),
+        n => format!(" (and {})", plural(n - 1, "more line", "more lines")),
     };
     Finding {
         message: format!(

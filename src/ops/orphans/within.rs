@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::history::Looker;
 use super::leftovers::Leftovers;
 use super::{Item, describe, owner};
-use crate::diag::{Code, Finding, Locus, Progress, Result, Subject};
+use crate::diag::{Code, Finding, Locus, Progress, Result, Subject, plural};
 use crate::layout::{WorkerId, WorkerName, file};
 use crate::ops::ownership::{Catalog, Ownership, Party, Place, Standing, Trouble};
 use crate::ops::verify::none_left;
@@ -425,7 +425,8 @@ fn segments(state: &WorkerState, subject: Subject, path: &Path, seen: &mut Seen)
             ..subject
         };
         let message = format!(
-            "a trace of {size} bytes whose Segment {trace} is not there; no restore needs it"
+            "a trace of {} whose Segment {trace} is not there; no restore needs it",
+            plural(size, "byte", "bytes")
         );
         let finding = Finding::new(
             Code::TraceWithoutSegment,

@@ -255,8 +255,9 @@ impl Lines<'_> {
             with: String::new(),
         };
         let action = format!(
-            "cut the file to {at} bytes; {} are kept in quarantine",
-            plural(tail.length, "byte", "bytes")
+            "cut the file to {}; {} kept in quarantine",
+            plural(at, "byte", "bytes"),
+            plural(tail.length, "byte is", "bytes are")
         );
         let item = self.item(
             finding,

@@ -270,8 +270,9 @@ impl Maker<'_> {
             finding.locus.length.unwrap_or(0),
         );
         let action = format!(
-            "cut the journal to {offset} bytes; {} are kept in quarantine",
-            plural(bytes, "byte", "bytes")
+            "cut the journal to {}; {} kept in quarantine",
+            plural(offset, "byte", "bytes"),
+            plural(bytes, "byte is", "bytes are")
         );
         let mut item = Item::of(finding, RepairClass::Automatic, action);
         item.state = State::Planned;

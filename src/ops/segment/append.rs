@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::input::Input;
 use super::make::{Home, active_segment, segment_of, worker_of};
 use super::tail::{Backwards, LastTurn, last_turn};
-use crate::diag::{Code, Error, Locus, Result};
+use crate::diag::{Code, Error, Locus, Result, plural};
 use crate::layout::{SegmentId, SessionId};
 use crate::ops::change::{Act, Answer, Change, Plan, Planned, Records, Scope, View};
 use crate::ops::read::SegmentRef;
@@ -106,8 +106,8 @@ impl Change for Append {
         answer.field("torn_tail_bytes", records.tail());
         if records.tail() > 0 {
             answer.warn(Some(format!(
-                "{} bytes behind the last newline were never committed: they are cut off first and kept in quarantine",
-                records.tail()
+                "{} behind the last newline, never committed, cut off first and kept in quarantine",
+                plural(records.tail(), "byte", "bytes")
             )));
         }
         Ok(Planned::Do(Plan {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::diff::speaker;
-use crate::diag::{Code, Result};
+use crate::diag::{Code, Result, plural};
 use crate::ops::read::{SegmentFile, Time, open_error};
 use crate::record::preview::close;
 use crate::record::{
@@ -521,14 +521,14 @@ fn config(config: &Value) -> String {
 
 fn usage(value: &Value) -> String {
     let n = |key: &str| value[key].as_u64().unwrap_or_default();
-    let mut out = format!("{} tokens in", n("input_total_tokens"));
+    let mut out = plural(n("input_total_tokens"), "token in", "tokens in");
     if n("cache_read_tokens") > 0 {
         out.push_str(&format!(" ({} from the cache)", n("cache_read_tokens")));
     }
     out.push_str(&format!(
-        ", {} out, {} items of history",
+        ", {} out, {} of history",
         n("output_tokens"),
-        n("history_len")
+        plural(n("history_len"), "item", "items")
     ));
     out
 }

@@ -38,7 +38,7 @@ fn a_pipe_gets_rows_and_a_person_a_summary() {
         "1 without legacy metadata",
         "1 left",
         "1 orphan metadata",
-        "1 orphan Sessions",
+        "1 orphan Session",
         ".wagg/migrations/",
         "hint: wagg explain corrupt_record",
     ] {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -32,7 +33,7 @@ pub struct Args {
 
     /// How many neighbours share a sync at the most
     #[arg(long, value_name = "N", default_value_t = apply::GROUP)]
-    group: usize,
+    group: NonZeroUsize,
 
     #[command(flatten)]
     flags: change::StreamFlags,
@@ -143,7 +144,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let printed = ui.stream("wagg.apply/1", &args.list, &line, |rows| {
         let mut lost = None;
         ended = args.flags.with(ui, |flags| {
-            apply::apply(&store, flags, input, name, args.group, |answered| {
+            apply::apply(&store, flags, input, name, args.group.get(), |answered| {
                 done += u64::from(answered.result.is_ok());
                 let shown = shown(answered, ui)?;
                 // An answer that can not be written is no reason to leave lines undone.

@@ -37,6 +37,10 @@ pub struct Args {
     #[arg(long)]
     pub locked: bool,
 
+    /// With --locked: how many seconds to wait for the lock; 0 does not wait
+    #[arg(long, value_name = "SECS", env = crate::env::WAIT, default_value = "10", value_parser = super::change::parse_wait)]
+    pub wait: std::time::Duration,
+
     #[command(flatten)]
     pub list: ListFlags,
 }
@@ -46,7 +50,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let store = store::find(ui)?;
     let _lock = args
         .locked
-        .then(|| store::lock_shared(&store, ui))
+        .then(|| store::lock_shared(&store, "orphans", args.wait, ui))
         .transpose()?;
     let roots = match (args.sessions, args.metadata) {
         (Some(sessions), Some(metadata)) => Some(Roots { sessions, metadata }),

@@ -60,11 +60,16 @@ fn here() -> Result<PathBuf> {
 }
 
 /// Holds the store's lock as a reader, where its file exists.
-pub fn lock_shared(store: &Store, ui: &Ui) -> Result<Option<ReadLock>> {
+pub fn lock_shared(
+    store: &Store,
+    command: &'static str,
+    wait: Duration,
+    ui: &Ui,
+) -> Result<Option<ReadLock>> {
     let on_wait = |waiting: &Waiting<'_>| super::change::say_waiting(waiting, ui);
     let request = LockRequest {
-        wait: Duration::from_secs(10),
-        command: "verify",
+        wait,
+        command,
         on_wait: &on_wait,
         stop: None,
         inherited: None,

@@ -45,6 +45,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "file")]
     locked: bool,
 
+    /// With --locked: how many seconds to wait for the lock; 0 does not wait
+    #[arg(long, value_name = "SECS", env = crate::env::WAIT, default_value = "10", value_parser = super::change::parse_wait)]
+    wait: Duration,
+
     /// Read documents, first records and file ends only
     #[arg(long)]
     quick: bool,
@@ -69,11 +73,11 @@ pub struct Args {
     jobs: Option<NonZeroUsize>,
 
     /// Do not look at lines longer than this (1GiB, 64MiB, 1000000)
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_limit)]
     max_line: u64,
 
     /// Stop after this many errors and warnings
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_findings: Option<u64>,
 
     /// Stop after this time (30s, 5m, 2h)
@@ -125,7 +129,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         let store = store::find(ui)?;
         let _lock = args
             .locked
-            .then(|| store::lock_shared(&store, ui))
+            .then(|| store::lock_shared(&store, "verify", args.wait, ui))
             .transpose()?;
         let workers = store::workers(&store, &args.workers)?;
         kept = args.certificate.open(&store, args.max_line, ui)?;
@@ -272,9 +276,10 @@ fn tell(report: &Report, store: bool, ui: &Ui) {
         ui.warn(format!("not looked at: {what}: {}", place.reason));
     }
     if report.not_looked_at.len() > 5 {
+        let more = report.not_looked_at.len() as u64 - 5;
         ui.warn(format!(
-            "and {} more places were not looked at",
-            report.not_looked_at.len() - 5
+            "and {} not looked at",
+            text::plural(more, "more place was", "more places were")
         ));
     }
     if let Some(part) = &report.part {
@@ -398,6 +403,14 @@ fn read_baseline(path: &std::path::Path) -> Result<BTreeSet<String>> {
             format!("{}\t{}\t{line}", f.code, f.path)
         })
         .collect())
+}
+
+/// A size that is a limit: nothing fits into none.
+pub fn parse_limit(text: &str) -> std::result::Result<u64, String> {
+    match parse_size(text)? {
+        0 => Err("at least 1 byte".to_owned()),
+        n => Ok(n),
+    }
 }
 
 /// A size in bytes: `1000`, `64KiB`, `1GiB`.

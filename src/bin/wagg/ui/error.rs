@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde::Serialize;
 use wagg::diag::{Code, Effects, Error, Exit, shell};
 
@@ -212,9 +212,35 @@ impl Early {
             answer.render().to_string()
         };
         let text = text.replacen("error:", &format!("error[{}]:", Code::Usage), 1);
+        let text = match empty_variable(answer) {
+            Some(name) if !self.json => text + &format!("\ntip: {}\n", is_empty(name)),
+            _ => text,
+        };
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
         Exit::Usage
     }
+}
+
+/// The variable that stands for a flag and has no value, if that is what is wrong.
+fn empty_variable(answer: &clap::Error) -> Option<&'static str> {
+    let flags = [
+        (env::STORE, "--store"),
+        (env::FORMAT, "--format"),
+        (env::ACTOR, "--actor"),
+        (env::WAIT, "--wait"),
+    ];
+    let Some(ContextValue::String(wrong)) = answer.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    flags
+        .into_iter()
+        .filter(|(_, flag)| wrong.split(' ').next() == Some(flag))
+        .map(|(name, _)| name)
+        .find(|name| std::env::var_os(name).is_some_and(|value| value.is_empty()))
+}
+
+fn is_empty(name: &str) -> String {
+    format!("{name} is set and empty: give it a value, or unset it")
 }
 
 /// What is wrong with the command line, as an error of ours.
@@ -234,7 +260,10 @@ fn usage(answer: &clap::Error) -> Error {
             error = error.hint(line);
         }
     }
-    error
+    match empty_variable(answer) {
+        Some(name) => error.hint(is_empty(name)),
+        None => error,
+    }
 }
 
 fn one_line(text: &str) -> String {

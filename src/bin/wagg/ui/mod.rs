@@ -13,6 +13,7 @@ pub mod text;
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -147,18 +148,12 @@ impl Ui {
 
     /// How many columns the terminal of stdout has; none in a pipe, where nothing is broken.
     pub fn width(&self) -> Option<u16> {
-        if !self.out.tty {
-            return None;
-        }
-        let set = std::env::var(env::COLUMNS)
-            .ok()
-            .and_then(|w| w.parse().ok());
-        set.or_else(|| {
-            let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-            Some(size.ws_col)
-        })
-        .filter(|width| *width > 0)
-        .or(Some(80))
+        columns_of(self.out, io::stdout())
+    }
+
+    /// The same of stderr's terminal.
+    fn err_width(&self) -> Option<u16> {
+        columns_of(self.err, io::stderr())
     }
 
     /// Whether what is printed is seen by nobody, for all that can be told: standard output was
@@ -212,15 +207,29 @@ impl Ui {
     /// Says on stderr what goes on; not with `-q`.
     pub fn status(&self, text: impl Display) {
         if !self.quiet {
-            self.tell(&format!("{}\n", sanitize::terminal(&text.to_string())));
+            self.told("", &text.to_string());
         }
     }
 
     /// Says on stderr what is worth a look.
     pub fn warn(&self, text: impl Display) {
         let head = Style::Warning.paint("warning:", self.err.color);
-        let text = text.to_string();
-        self.tell(&format!("{head} {}\n", sanitize::terminal(&text)));
+        self.told(&format!("{head} "), &text.to_string());
+    }
+
+    /// A sentence on stderr, broken where its terminal ends; lines after the first are set in.
+    fn told(&self, head: &str, sentence: &str) {
+        let sentence = sanitize::terminal(sentence);
+        let indent = if head.is_empty() {
+            0
+        } else {
+            "warning: ".len()
+        };
+        let lines = text::wrap(&sentence, self.err_width(), indent);
+        self.tell(&format!(
+            "{head}{}\n",
+            lines.join(&format!("\n{:indent$}", ""))
+        ));
     }
 
     /// Names a command on stderr that goes on from here; not with `-q`.
@@ -238,6 +247,21 @@ impl Ui {
             let _ = io::stderr().lock().write_all(text.as_bytes());
         });
     }
+}
+
+fn columns_of(stream: Stream, handle: impl AsFd) -> Option<u16> {
+    if !stream.tty {
+        return None;
+    }
+    let set = std::env::var(env::COLUMNS)
+        .ok()
+        .and_then(|w| w.parse().ok());
+    set.or_else(|| {
+        let size = rustix::termios::tcgetwinsize(handle).ok()?;
+        Some(size.ws_col)
+    })
+    .filter(|width| *width > 0)
+    .or(Some(80))
 }
 
 /// The commands that work in a store.

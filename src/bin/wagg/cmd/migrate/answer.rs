@@ -324,8 +324,15 @@ fn close(report: &Report, ui: &Ui) {
     also(s.left, "left");
     also(s.not_reached, "not come to");
     also(s.orphan_metadata, "orphan metadata");
-    also(s.orphan_sessions, "orphan Sessions");
-    also(s.shared_sessions, "shared Sessions");
+    let sessions = |n: u64, one: &'static str, many: &'static str| if n == 1 { one } else { many };
+    also(
+        s.orphan_sessions,
+        sessions(s.orphan_sessions, "orphan Session", "orphan Sessions"),
+    );
+    also(
+        s.shared_sessions,
+        sessions(s.shared_sessions, "shared Session", "shared Sessions"),
+    );
     ui.status(told.join(", "));
     let remarks = report.findings.len() as u64;
     if remarks > 0 && ui.verbose() == 0 {

@@ -11,10 +11,12 @@ use crate::cmd::change::{self, ChangeFlags};
 use crate::cmd::{store, verify};
 use crate::ui::{Ui, text};
 
-/// Let go of what was put aside, for good, and print the ids of its operations
+/// Remove what was put aside, and print the ids of its operations
 ///
-/// What is let go of can not be brought back, and its operations can not be undone any more. What
-/// belongs to an unfinished operation stays.
+/// The files are removed from .wagg/quarantine/ and no wagg brings them back, so operations that
+/// need them can not be undone any more. They are not overwritten: the disk, its snapshots and
+/// backups may still hold the bytes, and the journal goes on saying what each operation did, with
+/// sizes and digests. What belongs to an unfinished operation stays.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "Examples:\n  wagg quarantine empty --older-than 30d --dry-run\n  wagg quarantine empty --older-than 30d\n  wagg quarantine empty 0198c3f2"

@@ -66,7 +66,7 @@ pub struct Args {
     plan: Option<PathBuf>,
 
     /// Do not look at lines longer than this (1GiB, 64MiB, 1000000)
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = verify::parse_size, conflicts_with = "plan")]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = verify::parse_limit, conflicts_with = "plan")]
     max_line: u64,
 
     #[command(flatten)]

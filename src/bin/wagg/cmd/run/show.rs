@@ -68,7 +68,10 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         }
         if details.files_not_listed > 0 {
             let more = details.files_not_listed;
-            block.field("not listed", Cell::new(format!("{more} more files")));
+            block.field(
+                "not listed",
+                Cell::new(text::plural(more, "more file", "more files")),
+            );
         }
     })?;
     Ok(Exit::Ok)

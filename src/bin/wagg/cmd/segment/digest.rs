@@ -47,7 +47,8 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
             ui.write(|out| writeln!(out, "{}", digest.sha256))?;
             if ui.format() == Format::Table {
                 let records = text::plural(digest.records, "record", "records");
-                ui.status(format!("over {records}, {} bytes", digest.bytes));
+                let bytes = text::plural(digest.bytes, "byte", "bytes");
+                ui.status(format!("over {records}, {bytes}"));
             }
         }
     }

@@ -18,6 +18,8 @@ pub(super) struct Found {
     pub digests: Vec<Digest>,
     /// Entries of the new certificate.
     pub certified: Vec<Vec<u8>>,
+    /// Files that are not as the earlier certificate has them, and how they differ.
+    pub changed: Vec<(PathBuf, &'static str)>,
 }
 
 impl Found {
@@ -49,6 +51,7 @@ impl<'a> Collector<'a> {
         self.report.summary.add(&found.summary);
         if let Some(certificate) = self.run.certificate {
             certificate.keep(found.certified);
+            certificate.differ(found.changed);
         }
         self.report.not_looked_at.extend(found.not_looked_at);
         self.report.digests.extend(found.digests);

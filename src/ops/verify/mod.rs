@@ -225,8 +225,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// A scanner as this run needs it.
     fn scanner(&self) -> Scanner {
-        let hashing = self.options.digest || self.certificate.is_some_and(Certificate::saves);
-        Scanner::new(self.options.limits).hashing(hashing)
+        Scanner::new(self.options.limits).hashing(self.options.digest)
     }
 
     /// Why to stop now, if there is a reason.

@@ -1,14 +1,16 @@
 //! A file of lines, read from where an earlier look came to, if it is still what it was.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::SystemTime;
 
+use blake3::Hasher;
 use sha2::{Digest, Sha256};
 
-use super::certificate::{Certificate, Entry, Settled};
+use super::certificate::{Certificate, DIGEST, Entry, Settled};
 use super::segment::{CLOCK_EVERY, push, whole};
 use super::{Found, Run};
 use crate::record::{Fold, Format, Resume, Scanned, Scanner, Source};
@@ -48,6 +50,7 @@ pub(super) fn read(
     if let Some(entry) = certificate.find(path, format) {
         if certificate.trusts_mtime()
             && entry.is_untouched(&stat)
+            && (entry.has_sha256() || !run.options.digest)
             && let Some(known) = entry.scanned()
         {
             reused(entry.committed, found);
@@ -57,32 +60,32 @@ pub(super) fn read(
             }
             return Ok(known);
         }
-        match continued(looked, &entry, run, scanner)? {
-            Continued::Stopped => {
-                return Ok((Fold::new(), stopped()));
-            }
-            Continued::To(fold, scanned) => {
-                if !scanned.stopped {
+        match taken_up(file, stat.len, &entry, run)? {
+            TakenUp::At(at) => {
+                let (fold, from, prefix) = *at;
+                let done = scan(looked, fold, from, prefix, run, scanner, found)?;
+                if !done.1.stopped {
                     reused(entry.committed, found);
-                    certify(looked, certificate, &fold, &scanned, found)?;
                 }
-                return Ok((*fold, scanned));
+                return Ok(done);
             }
-            Continued::Not(how) => certificate.differs(path, how),
+            TakenUp::Stopped => return Ok((Fold::new(), stopped())),
+            TakenUp::Not(how) => found.changed.push((path.to_owned(), how)),
         }
     }
-    let (fold, scanned) = whole(file, stat.len, format, run, scanner)?;
-    if !scanned.stopped {
-        certify(looked, certificate, &fold, &scanned, found)?;
+    if certificate.saves() {
+        let (fold, from) = (Fold::new(), Resume::default());
+        return scan(looked, fold, from, Hasher::new(), run, scanner, found);
     }
-    Ok((fold, scanned))
+    certificate.looked_at(path, format);
+    whole(file, stat.len, format, run, scanner)
 }
 
 fn reused(bytes: u64, found: &mut Found) {
     *found.summary.reused_bytes.get_or_insert(0) += bytes;
 }
 
-/// What a scan that a person stopped before its first line came to.
+/// What a scan comes to that a person stopped before its first line.
 fn stopped() -> Scanned {
     Scanned {
         committed: 0,
@@ -93,60 +96,40 @@ fn stopped() -> Scanned {
     }
 }
 
-enum Continued {
-    To(Box<Fold>, Scanned),
+enum TakenUp {
+    /// What the lines so far came to, where the next one begins, and the hasher behind them.
+    At(Box<(Fold, Resume, Hasher)>),
     Stopped,
     /// It is not what it was.
     Not(&'static str),
 }
 
-/// Holds the prefix against its digest and parses what follows it.
-fn continued(
-    looked: &Looked<'_>,
-    entry: &Entry,
-    run: &Run<'_>,
-    scanner: &mut Scanner,
-) -> io::Result<Continued> {
-    let &Looked {
-        file, format, stat, ..
-    } = looked;
-    if stat.len < entry.committed {
-        return Ok(Continued::Not("it became shorter"));
+/// Holds the part that was read before against its digest.
+fn taken_up(file: &File, len: u64, entry: &Entry, run: &Run<'_>) -> io::Result<TakenUp> {
+    if len < entry.committed {
+        return Ok(TakenUp::Not("it became shorter"));
     }
-    let Some(hasher) = hashed(file, entry.committed, run)? else {
-        return Ok(Continued::Stopped);
+    let Some((prefix, sha256)) = hashed(file, entry.committed, run)? else {
+        return Ok(TakenUp::Stopped);
     };
-    if <[u8; 32]>::from(hasher.clone().finalize()) != entry.sha256 {
-        return Ok(Continued::Not("the part that was read before changed"));
+    if prefix.finalize() != entry.digest {
+        return Ok(TakenUp::Not("the part that was read before changed"));
     }
-    let Some(mut fold) = entry.fold() else {
-        return Ok(Continued::Not("what is said of it can not be read"));
+    let Some(fold) = entry.fold() else {
+        return Ok(TakenUp::Not("what is said of it can not be read"));
     };
     let from = Resume {
         offset: entry.committed,
         lines: entry.lines,
-        hasher,
+        hasher: sha256,
     };
-    let mut seen = entry.committed;
-    let scanned = scanner.scan_from(file, from, stat.len, format, |line| {
-        push(&mut fold, line, format);
-        let at = line.offset + line.length + 1;
-        if at - seen >= CLOCK_EVERY {
-            run.progress.add(at - seen);
-            seen = at;
-            if run.stop().is_some() {
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    run.progress.add(scanned.committed.saturating_sub(seen));
-    Ok(Continued::To(Box::new(fold), scanned))
+    Ok(TakenUp::At(Box::new((fold, from, prefix))))
 }
 
-/// The hasher behind the first bytes of a file; none if it was stopped.
-fn hashed(file: &File, len: u64, run: &Run<'_>) -> io::Result<Option<Sha256>> {
-    let mut hasher = Sha256::new();
+/// The hashers behind the first bytes of a file, that of SHA-256 only if it is asked for; none if
+/// it was stopped.
+fn hashed(file: &File, len: u64, run: &Run<'_>) -> io::Result<Option<(Hasher, Sha256)>> {
+    let (mut prefix, mut sha256) = (Hasher::new(), Sha256::new());
     let room = usize::try_from(len).unwrap_or(BLOCK).min(BLOCK);
     let mut buf = vec![0; room];
     let (mut at, mut said) = (0, 0);
@@ -155,7 +138,10 @@ fn hashed(file: &File, len: u64, run: &Run<'_>) -> io::Result<Option<Sha256>> {
         match Source::read_at(file, &mut buf[..room], at)? {
             0 => break, // it became shorter, and the digest will differ
             n => {
-                hasher.update(&buf[..n]);
+                prefix.update(&buf[..n]);
+                if run.options.digest {
+                    sha256.update(&buf[..n]);
+                }
                 at += n as u64;
             }
         }
@@ -168,7 +154,114 @@ fn hashed(file: &File, len: u64, run: &Run<'_>) -> io::Result<Option<Sha256>> {
         }
     }
     run.progress.add(at - said);
-    Ok(Some(hasher))
+    Ok(Some((prefix, sha256)))
+}
+
+/// Parses a file from a line on, and says in the new certificate what it came to.
+fn scan(
+    looked: &Looked<'_>,
+    mut fold: Fold,
+    from: Resume,
+    prefix: Hasher,
+    run: &Run<'_>,
+    scanner: &mut Scanner,
+    found: &mut Found,
+) -> io::Result<(Fold, Scanned)> {
+    let &Looked {
+        file, format, stat, ..
+    } = looked;
+    let mut seen = from.offset;
+    let hashing = Hashing {
+        file,
+        state: RefCell::new(Hashed::from(from.offset, prefix)),
+    };
+    let scanned = scanner.scan_from(&hashing, from, stat.len, format, |line| {
+        push(&mut fold, line, format);
+        let at = line.offset + line.length + 1;
+        if at - seen >= CLOCK_EVERY {
+            run.progress.add(at - seen);
+            seen = at;
+            if run.stop().is_some() {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    run.progress.add(scanned.committed.saturating_sub(seen));
+    if let Some(certificate) = run.certificate
+        && !scanned.stopped
+    {
+        let hashed = hashing.state.into_inner();
+        certify(looked, certificate, &fold, &scanned, &hashed, found)?;
+    }
+    Ok((fold, scanned))
+}
+
+/// A file whose bytes are hashed as a scan reads them, so that what is hashed is what is parsed.
+struct Hashing<'a> {
+    file: &'a File,
+    state: RefCell<Hashed>,
+}
+
+/// How far a file was hashed.
+struct Hashed {
+    /// Behind the last byte.
+    next: u64,
+    all: Hasher,
+    /// Behind the last newline, and the hasher there.
+    committed: u64,
+    prefix: Hasher,
+    /// A byte was passed over.
+    gap: bool,
+}
+
+impl Hashed {
+    fn from(offset: u64, prefix: Hasher) -> Self {
+        Self {
+            next: offset,
+            all: prefix.clone(),
+            committed: offset,
+            prefix,
+            gap: false,
+        }
+    }
+
+    /// Takes what was read at an offset, as far as it was not seen before: a scan reads on and on,
+    /// and looks back into a long line.
+    fn take(&mut self, bytes: &[u8], offset: u64) {
+        let Some(old) = self.next.checked_sub(offset) else {
+            self.gap = true;
+            return;
+        };
+        let Some(fresh) = usize::try_from(old).ok().and_then(|old| bytes.get(old..)) else {
+            return;
+        };
+        let rest = match memchr::memrchr(b'\n', fresh) {
+            Some(newline) => {
+                let (lines, rest) = fresh.split_at(newline + 1);
+                self.all.update(lines);
+                self.prefix.clone_from(&self.all);
+                self.committed = self.next + lines.len() as u64;
+                rest
+            }
+            None => fresh,
+        };
+        self.all.update(rest);
+        self.next += fresh.len() as u64;
+    }
+
+    /// The digest of the committed prefix, if that is what was hashed.
+    fn digest(&self, committed: u64) -> Option<[u8; DIGEST]> {
+        (!self.gap && self.committed == committed).then(|| self.prefix.finalize().into())
+    }
+}
+
+impl Source for Hashing<'_> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let n = Source::read_at(self.file, buf, offset)?;
+        self.state.borrow_mut().take(&buf[..n], offset);
+        Ok(n)
+    }
 }
 
 /// Says in the new certificate what a file came to.
@@ -177,6 +270,7 @@ fn certify(
     certificate: &Certificate,
     fold: &Fold,
     scanned: &Scanned,
+    hashed: &Hashed,
     found: &mut Found,
 ) -> io::Result<()> {
     let &Looked {
@@ -187,13 +281,16 @@ fn certify(
         asked,
     } = looked;
     certificate.looked_at(path, format);
-    // Nothing is said of a file that changed meanwhile: what was hashed may not be what was parsed.
+    // Nothing is said of a file that changed meanwhile: what was read is no one state of it.
     if !certificate.saves() || stat_of(file)? != stat {
         return Ok(());
     }
+    let Some(digest) = hashed.digest(scanned.committed) else {
+        return Ok(());
+    };
     let settled = Settled::of(&stat, asked, certificate.settle());
-    found
-        .certified
-        .extend(Entry::write(path, format, &stat, settled, fold, scanned));
+    found.certified.extend(Entry::write(
+        path, format, &stat, settled, fold, scanned, digest,
+    ));
     Ok(())
 }

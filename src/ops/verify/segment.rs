@@ -109,8 +109,8 @@ pub(super) fn check_file(
     }
     if let Some(sha256) = scanned.sha256
         && format == Format::Segment
-        && !run.options.quick
         && run.options.digest
+        && !run.options.quick
     {
         found.digests.push(Digest {
             worker_id: subject.worker_id,

@@ -87,6 +87,21 @@ fn what_changed_is_read_in_full_and_named() {
     assert!(!out.stderr.contains("in full"), "{out}");
 }
 
+/// A Worker whose documents disagree is read twice, and its files count once.
+#[test]
+fn what_is_read_twice_is_named_once() {
+    let kit = Kit::v1();
+    let state = kit.env.path("state");
+    let _ = run(&kit, &with(&state, &[])).status(0);
+    damage::flip(&kit.segment(), 3);
+    kit.worker.active(1, Some(0x99));
+    let out = run(&kit, &with(&state, &[])).status(1);
+    assert!(out.stderr.contains("1 file was read in full"), "{out}");
+    assert_eq!(reused(&out), 0, "{out}");
+    let again = run(&kit, &with(&state, &[])).status(1);
+    assert_eq!(reused(&again), again.json()["summary"]["bytes"], "{again}");
+}
+
 /// Every row of every table: damage behind the back of a certificate, and a certificate of damage.
 #[test]
 fn every_case_gives_what_a_full_look_gives() {

@@ -46,17 +46,25 @@ impl Stored {
 
     /// An incremental look, and what it has to say of the certificate.
     fn look(&self, options: CertificateOptions) -> (Report, Vec<String>) {
+        self.look_with(options, &plain())
+    }
+
+    fn look_with(&self, options: CertificateOptions, how: &Options) -> (Report, Vec<String>) {
         let store = Store::open(self.store.root()).unwrap();
         let certificate = Certificate::open(&store, options).unwrap();
-        let report = verify_since(&store, &plain(), Some(&certificate), &NoProgress).unwrap();
+        let report = verify_since(&store, how, Some(&certificate), &NoProgress).unwrap();
         let notes = certificate.notes();
         certificate.finish().unwrap();
         (report, notes)
     }
 
     fn full(&self) -> Report {
+        self.full_with(&plain())
+    }
+
+    fn full_with(&self, how: &Options) -> Report {
         let store = Store::open(self.store.root()).unwrap();
-        verify(&store, &plain(), &NoProgress).unwrap()
+        verify(&store, how, &NoProgress).unwrap()
     }
 }
 
@@ -309,6 +317,7 @@ fn any_changes_give_what_a_full_look_gives() {
             proptest::collection::vec(change(), 0..4),
             any::<bool>(),
             any::<bool>(),
+            any::<bool>(),
         ),
         1..5,
     );
@@ -318,15 +327,17 @@ fn any_changes_give_what_a_full_look_gives() {
         stored.store.worker(1).usual(1).trace(0x11);
         stored.store.worker(2).usual(2);
         let _ = stored.look(stored.options(false, TICK));
-        for (changes, trust, wait) in rounds {
+        for (changes, trust, wait, digest) in rounds {
+            // one that was made without digests has none to give
+            let how = Options { digest, ..plain() };
             changes.iter().for_each(|change| stored.apply(change));
             if wait {
                 std::thread::sleep(TICK + Duration::from_millis(1));
             }
-            let full = said(&stored.full());
+            let full = said(&stored.full_with(&how));
             // the second has the certificate of the first, and nothing changed since
             for look in 0..2 {
-                let (report, _) = stored.look(stored.options(trust, TICK));
+                let (report, _) = stored.look_with(stored.options(trust, TICK), &how);
                 prop_assert_eq!(&said(&report), &full, "look {}: {:?}", look, changes);
                 if look == 1 {
                     prop_assert_eq!(

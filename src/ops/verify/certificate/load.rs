@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sha2::{Digest, Sha256};
+use blake3::Hasher;
 
 use super::entry::{self, Entry};
 use super::{DIGEST, MAGIC};
@@ -48,7 +48,7 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
     let file = File::open(path).map_err(refuse)?;
     let mut from = Reader {
         file: BufReader::with_capacity(256 * 1024, &file),
-        hasher: Sha256::new(),
+        hasher: Hasher::new(),
         at: 0,
     };
     let mut magic = [0; MAGIC.len()];
@@ -86,7 +86,7 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
     }
     let mut count = [0; 8];
     from.take(&mut count).map_err(refuse)?;
-    let ours: [u8; DIGEST] = from.hasher.clone().finalize().into();
+    let ours: [u8; DIGEST] = from.hasher.finalize().into();
     let mut theirs = [0; DIGEST];
     from.take(&mut theirs).map_err(refuse)?;
     let at_end = from.file.read(&mut [0]).map_err(refuse)? == 0;
@@ -104,7 +104,7 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
 
 struct Reader<R> {
     file: R,
-    hasher: Sha256,
+    hasher: Hasher,
     at: u64,
 }
 

@@ -3,13 +3,15 @@
 //! was appended since.
 //!
 //! It is never an authority. What it says of a file counts only as long as the bytes that it was
-//! said of are the same: their SHA-256 is taken anew, or, if the caller trusts times, the file's
+//! said of are the same: their digest is taken anew, or, if the caller trusts times, the file's
 //! number, size and times are those of then. Another build of `wagg`, another limit, a byte that
 //! differs, a name that is not known: then the file, or all, is read in full, and that is said.
 //! Documents are always read, and what only all Workers together tell is always judged anew.
 //!
+//! Digests are BLAKE3: taken with SHA-256 they would cost as much as parsing does.
+//!
 //! On disk: a line that names it, the header, one entry a file, the number of entries, and the
-//! SHA-256 of all that. It is written beside its place and renamed. There is no promise about it
+//! digest of all that. It is written beside its place and renamed. There is no promise about it
 //! after a crash but that it is whole or not used.
 
 mod entry;
@@ -37,8 +39,8 @@ const MAGIC: &[u8] = b"wagg certificate\n";
 /// Rises when the form of the file changes.
 const FORMAT: u64 = 1;
 
-/// The digest at the end, in bytes.
-const DIGEST: usize = 32;
+/// The length of a BLAKE3 digest, in bytes: of the certificate at its end, of each file's prefix.
+pub(super) const DIGEST: usize = 32;
 
 /// A file that changed less than this before it was looked at may change again without another
 /// time: the clocks of file systems tick up to two seconds apart.
@@ -181,13 +183,12 @@ impl Certificate {
         self.since.as_ref()?.find(path, format)
     }
 
-    /// Notes that a file is not as an earlier look said.
-    pub(super) fn differs(&self, path: &Path, how: &'static str) {
+    /// Notes files that are not as an earlier look said.
+    pub(super) fn differ(&self, files: Vec<(PathBuf, &'static str)>) {
         let mut changed = lock(&self.changed);
-        changed.count += 1;
-        // The first of all in the order of names, so that any number of threads says the same.
-        if changed.first.as_ref().is_none_or(|(first, _)| path < first) {
-            changed.first = Some((path.to_owned(), how));
+        changed.count += files.len() as u64;
+        if changed.first.is_none() {
+            changed.first = files.into_iter().next();
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use blake3::Hasher;
 use tempfile::NamedTempFile;
 
 use super::MAGIC;
@@ -13,7 +13,7 @@ use crate::diag::{Error, Result};
 pub(super) struct Saver {
     path: PathBuf,
     file: BufWriter<NamedTempFile>,
-    hasher: Sha256,
+    hasher: Hasher,
     count: u64,
     /// The first thing that went wrong; nothing is written after it.
     failed: Option<io::Error>,
@@ -36,7 +36,7 @@ impl Saver {
         let mut this = Self {
             path: path.to_owned(),
             file: BufWriter::with_capacity(128 * 1024, file),
-            hasher: Sha256::new(),
+            hasher: Hasher::new(),
             count: 0,
             failed: None,
         };
@@ -67,7 +67,7 @@ impl Saver {
     pub fn finish(mut self) -> Result<()> {
         self.block(&[]);
         self.raw(&self.count.to_le_bytes());
-        let digest: [u8; 32] = self.hasher.clone().finalize().into();
+        let digest: [u8; 32] = self.hasher.finalize().into();
         self.raw(&digest);
         let path = self.path;
         let failed = |e| Error::io("write", &path, e);

@@ -114,6 +114,30 @@ impl Facts {
         };
     }
 
+    /// Becomes what `other` is, with its own memory where that suffices.
+    pub(super) fn copy(&mut self, other: &Self) {
+        self.clear();
+        self.items.shrink_to(other.items.len().max(MAX_KEPT_ITEMS));
+        self.items.extend_from_slice(&other.items);
+        self.arena.shrink_to(other.arena.len().max(MAX_KEPT_TEXT));
+        self.arena.push_str(&other.arena);
+        let (items, arena) = (
+            std::mem::take(&mut self.items),
+            std::mem::take(&mut self.arena),
+        );
+        *self = Self {
+            items,
+            arena,
+            noncanonical: other.noncanonical.clone(),
+            ..*other
+        };
+    }
+
+    /// What it takes beside its fixed size, in bytes.
+    pub(super) fn weight(&self) -> usize {
+        self.items.len() * size_of::<ItemFact>() + self.arena.len()
+    }
+
     fn id(&mut self, text: &[u8], at: u64) -> Option<uuid::Uuid> {
         let text = str::from_utf8(text).ok()?;
         let (id, canonical) = SessionId::parse_loose(text).ok()?;
@@ -125,6 +149,10 @@ impl Facts {
 }
 
 const MAX_KEPT_ARENA: usize = 64 * 1024;
+
+/// The same of copies, of which there are many.
+const MAX_KEPT_ITEMS: usize = 4;
+const MAX_KEPT_TEXT: usize = 256;
 
 impl Sink for Facts {
     fn value(&mut self, slot: Slot, value: Value<'_>, at: u64) {

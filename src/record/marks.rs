@@ -119,35 +119,51 @@ impl Lanes {
     #[inline(always)]
     fn of(part: &[u8; WORD]) -> Self {
         let (lanes, _) = part.as_chunks::<16>();
-        Self([0, 1, 2, 3].map(|i| u8x16::new(lanes[i])))
-    }
-
-    #[inline(always)]
-    fn bits(&self, test: impl Fn(u8x16) -> u8x16) -> u64 {
-        let [a, b, c, d] = self
-            .0
-            .map(|lanes| u64::from(test(lanes).move_mask().cast_unsigned()));
-        a | b << 16 | c << 32 | d << 48
+        Self([
+            u8x16::new(lanes[0]),
+            u8x16::new(lanes[1]),
+            u8x16::new(lanes[2]),
+            u8x16::new(lanes[3]),
+        ])
     }
 
     /// The bytes that are this one.
     #[inline(always)]
     fn equal(&self, byte: u8) -> u64 {
         let byte = u8x16::splat(byte);
-        self.bits(|lanes| lanes.cmp_eq(byte))
+        let [a, b, c, d] = &self.0;
+        bits(
+            a.cmp_eq(byte),
+            b.cmp_eq(byte),
+            c.cmp_eq(byte),
+            d.cmp_eq(byte),
+        )
     }
 
     #[inline(always)]
     fn any_control(&self) -> bool {
         let [a, b, c, d] = self.0;
-        let least = a.min(b).min(c.min(d));
-        least.min(u8x16::splat(0x1f)).cmp_eq(least).move_mask() != 0
+        control(a.min(b).min(c.min(d))).move_mask() != 0
     }
 
     #[inline(always)]
     fn controls(&self) -> u64 {
-        self.bits(|lanes| lanes.min(u8x16::splat(0x1f)).cmp_eq(lanes))
+        let [a, b, c, d] = self.0;
+        bits(control(a), control(b), control(c), control(d))
     }
+}
+
+#[inline(always)]
+fn control(lanes: u8x16) -> u8x16 {
+    lanes.min(u8x16::splat(0x1f)).cmp_eq(lanes)
+}
+
+/// One bit for each lane. Written out: through the closures of an array it is only fast where all
+/// of them are inlined.
+#[inline(always)]
+fn bits(a: u8x16, b: u8x16, c: u8x16, d: u8x16) -> u64 {
+    let bits = |lanes: u8x16| u64::from(lanes.move_mask().cast_unsigned());
+    bits(a) | bits(b) << 16 | bits(c) << 32 | bits(d) << 48
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod facts;
 pub mod fold;
 #[cfg(test)]
 mod format_tests;
+mod helped;
 pub mod item;
 pub mod json;
 mod marks;
@@ -29,6 +30,7 @@ pub mod write;
 pub use edit::{Edit, Edited, Rope};
 pub use facts::{Facts, ItemFact, Origin, Role};
 pub use fold::{Fold, MAX_CARRY, Outline, Remark, Start};
+pub use helped::Spare;
 pub use item::{ItemDigest, Said};
 pub use json::Fault;
 pub use replay::{Replay, ReplayError, Until};

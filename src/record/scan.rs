@@ -10,7 +10,7 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use sha2::{Digest, Sha256};
 
@@ -126,6 +126,31 @@ pub struct Resume {
     pub hasher: Sha256,
 }
 
+/// The lines of a source that begin in a range.
+pub(super) struct Stretch {
+    /// A line begins where it begins, unless no byte is left there.
+    pub starts: Range<u64>,
+    /// How many lines are counted before them.
+    pub lines: u64,
+}
+
+/// What a scan of the lines that begin in a range came to.
+pub(super) struct Part {
+    /// Offset behind the last line that was shown; where the range begins if none was.
+    pub end: u64,
+    /// How many were shown.
+    pub lines: u64,
+    /// What follows them up to the end of the source, if no newline does.
+    pub tail: Option<Tail>,
+    /// Whether the visitor stopped it.
+    pub stopped: bool,
+    /// Whether the source ends there.
+    pub at_end: bool,
+}
+
+/// How much more is read at a time for the end of a range's last line, in bytes.
+const NEAR: u64 = 64 * 1024;
+
 /// Scans files one after the other with one buffer.
 pub struct Scanner {
     limits: Limits,
@@ -155,19 +180,22 @@ impl Scanner {
         self
     }
 
-    /// Ends a scan: gives the digest and makes the hasher ready for the next file.
-    fn end(&mut self, committed: u64, lines: u64, tail: Option<Tail>, stopped: bool) -> Scanned {
-        let sha256 = self
-            .hasher
-            .as_mut()
-            .map(|hasher| hasher.finalize_reset().into());
-        Scanned {
-            committed,
-            lines,
-            tail,
-            stopped,
-            sha256,
+    pub(super) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Takes the hasher for a scan that feeds it otherwise.
+    pub(super) fn take_hasher(&mut self) -> Option<Sha256> {
+        let mut hasher = self.hasher.take();
+        if let Some(hasher) = &mut hasher {
+            hasher.reset();
         }
+        hasher
+    }
+
+    /// Gives it back.
+    pub(super) fn put_hasher(&mut self, hasher: Sha256) {
+        self.hasher = Some(hasher);
     }
 
     /// Shows every committed line of the first `len` bytes of `source` to `visit`, in order.
@@ -194,25 +222,66 @@ impl Scanner {
         from: Resume,
         len: u64,
         format: Format,
-        mut visit: impl FnMut(&Line<'_>) -> ControlFlow<()>,
+        visit: impl FnMut(&Line<'_>) -> ControlFlow<()>,
     ) -> io::Result<Scanned> {
-        if let Some(hasher) = &mut self.hasher {
-            *hasher = from.hasher;
-        }
+        let mut hasher = self.take_hasher().map(|_| from.hasher);
         let len = len.max(from.offset);
-        let room = usize::try_from(len - from.offset)
+        let stretch = Stretch {
+            starts: from.offset..len,
+            lines: from.lines,
+        };
+        let part = self.part(source, stretch, len, format, hasher.as_mut(), visit);
+        let sha256 = hasher.as_mut().map(|h| h.finalize_reset().into());
+        self.hasher = hasher;
+        let part = part?;
+        Ok(Scanned {
+            committed: part.end,
+            lines: from.lines + part.lines,
+            tail: part.tail,
+            stopped: part.stopped,
+            sha256,
+        })
+    }
+
+    /// Shows the committed lines of a stretch of a source of `len` bytes. `hasher` is fed their
+    /// bytes.
+    pub(super) fn part<S: Source + ?Sized>(
+        &mut self,
+        source: &S,
+        Stretch { starts, lines }: Stretch,
+        mut len: u64,
+        format: Format,
+        mut hasher: Option<&mut Sha256>,
+        mut visit: impl FnMut(&Line<'_>) -> ControlFlow<()>,
+    ) -> io::Result<Part> {
+        let room = usize::try_from(len.saturating_sub(starts.start))
             .unwrap_or(usize::MAX)
             .clamp(1, self.limits.buffer.max(64));
         if self.buf.len() < room {
             self.buf.resize(room, 0);
         }
-        let mut offset = from.offset; // of buf[0]
+        let mut offset = starts.start; // of buf[0]
         let mut filled = 0;
-        let mut number = from.lines + 1;
-        let mut len = len;
+        let mut number = lines + 1;
         let ty = format.ty();
+        let part = |end, number: u64, tail, stopped, at_end| Part {
+            end,
+            lines: number - 1 - lines,
+            tail,
+            stopped,
+            at_end,
+        };
         loop {
-            let want = usize::try_from(len - offset)
+            // The line that began last may end anywhere, but mostly near.
+            let seen = offset + filled as u64;
+            let goal = if seen < starts.end {
+                starts.end
+            } else if starts.end < len {
+                seen + NEAR
+            } else {
+                len
+            };
+            let want = usize::try_from(goal.min(len).saturating_sub(offset))
                 .unwrap_or(usize::MAX)
                 .min(room);
             if filled < want {
@@ -223,23 +292,36 @@ impl Scanner {
                 filled += got;
             }
             let at_end = offset + filled as u64 >= len;
-            let Some(last) = memchr::memrchr(b'\n', &self.buf[..filled]) else {
+            let bytes = &self.buf[..filled];
+            // The last line is the one in sight that begins in the range and ends.
+            let beyond = usize::try_from(starts.end.saturating_sub(offset + 1))
+                .unwrap_or(usize::MAX)
+                .min(filled);
+            let last = memchr::memchr(b'\n', &bytes[beyond..])
+                .map(|n| beyond + n)
+                .or_else(|| memchr::memrchr(b'\n', &bytes[..beyond]));
+            let Some(last) = last else {
                 if at_end {
                     let tail = self.tail(offset, filled, ty);
-                    return Ok(self.end(offset, number - 1, tail, false));
+                    return Ok(part(offset, number, tail, false, true));
+                }
+                if filled < room {
+                    continue;
                 }
                 // A line longer than the buffer.
-                let mut hasher = self.hasher.clone();
-                let long = find_line(source, offset, len, &self.buf[..filled], hasher.as_mut())?;
+                let mut long_hasher = hasher.as_deref().cloned();
+                let long = find_line(source, offset, len, bytes, long_hasher.as_mut())?;
                 let Some(end) = long.end else {
                     let tail = Some(Tail {
                         length: long.seen,
                         all_nul: long.all_nul,
                         whole: false,
                     });
-                    return Ok(self.end(offset, number - 1, tail, false));
+                    return Ok(part(offset, number, tail, false, true));
                 };
-                self.hasher = hasher;
+                if let (Some(hasher), Some(long)) = (hasher.as_deref_mut(), long_hasher) {
+                    *hasher = long;
+                }
                 let failed = RefCell::new(None);
                 let crlf = long.last == b'\r';
                 let view = View::Long {
@@ -268,12 +350,15 @@ impl Scanner {
                 offset = end + 1;
                 filled = 0;
                 if flow.is_break() {
-                    return Ok(self.end(offset, number - 1, None, true));
+                    return Ok(part(offset, number, None, true, false));
+                }
+                if offset >= starts.end && offset < len {
+                    return Ok(part(offset, number, None, false, false));
                 }
                 continue;
             };
-            let block = &self.buf[..=last];
-            if let Some(hasher) = &mut self.hasher {
+            let block = &bytes[..=last];
+            if let Some(hasher) = &mut hasher {
                 hasher.update(block);
             }
             let block_utf8 = simdutf8::basic::from_utf8(block).is_ok();
@@ -314,12 +399,15 @@ impl Scanner {
                 number += 1;
                 start = newline + 1;
                 if flow.is_break() {
-                    return Ok(self.end(offset + start as u64, number - 1, None, true));
+                    return Ok(part(offset + start as u64, number, None, true, false));
                 }
+            }
+            offset += last as u64 + 1;
+            if offset >= starts.end && offset < len {
+                return Ok(part(offset, number, None, false, false));
             }
             self.buf.copy_within(last + 1..filled, 0);
             filled -= last + 1;
-            offset += last as u64 + 1;
         }
     }
 

@@ -60,8 +60,8 @@ pub fn read_document<T>(
 /// # Errors
 /// What the system says; `FileTooLarge` above [`MAX_DOCUMENT`].
 pub fn read_bytes(dir: &Dir, name: &str) -> io::Result<Vec<u8>> {
-    let file = dir.file(name)?;
-    read_whole(&file)
+    let (file, stat) = dir.file_and_stat(name)?;
+    read_all(&file, stat.len)
 }
 
 /// Reads a file of a document's size.
@@ -69,15 +69,30 @@ pub fn read_bytes(dir: &Dir, name: &str) -> io::Result<Vec<u8>> {
 /// # Errors
 /// What the system says; `FileTooLarge` above [`MAX_DOCUMENT`].
 pub fn read_whole(file: &File) -> io::Result<Vec<u8>> {
-    let len = stat_of(file)?.len;
+    read_all(file, stat_of(file)?.len)
+}
+
+/// Reads a file that was `len` bytes long when it was opened.
+fn read_all(mut file: &File, len: u64) -> io::Result<Vec<u8>> {
     if len > MAX_DOCUMENT {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
             format!("{len} bytes, over the limit of {MAX_DOCUMENT} for a document"),
         ));
     }
-    // One byte more than the length, so that the end is seen without another growth of the buffer.
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0) + 1);
-    file.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes)?;
+    // One byte more than the length: a read that gives just the length has seen the end.
+    let len = usize::try_from(len).unwrap_or(0);
+    let mut bytes = vec![0; len + 1];
+    let first = loop {
+        match file.read(&mut bytes) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            done => break done?,
+        }
+    };
+    bytes.truncate(first);
+    if first != len {
+        let rest = (MAX_DOCUMENT + 1).saturating_sub(first as u64);
+        file.take(rest).read_to_end(&mut bytes)?;
+    }
     Ok(bytes)
 }

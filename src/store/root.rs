@@ -269,6 +269,14 @@ impl Store {
         let Some(workers) = self.workers_dir()? else {
             return Ok(None);
         };
+        Self::worker_dir_in(&workers, name)
+    }
+
+    /// The same with `workers/` open already.
+    ///
+    /// # Errors
+    /// It can not be opened.
+    pub fn worker_dir_in(workers: &Dir, name: &OsString) -> Result<Option<Dir>> {
         match workers.dir(name) {
             Ok(dir) => Ok(Some(dir)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -2,12 +2,14 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use super::resume::Looked;
 use super::segment::{self, unreadable};
 use super::{Collector, Found, Options, Report, Run};
 use crate::diag::{Code, Finding, Locus, Progress, Severity, Subject};
 use crate::layout::{CatalogVersion, SegmentEntry, classify_segment};
-use crate::record::{Format, Scanner};
+use crate::record::{Format, Scanner, Spare};
 use crate::store::Dir;
 
 /// Verifies single Segment or trace files. A name that ends in `.trace.jsonl` is a trace; every
@@ -20,6 +22,8 @@ pub fn verify_files(files: &[PathBuf], options: &Options, progress: &dyn Progres
         certificate: None,
         version: CatalogVersion::V1,
         enough: false.into(),
+        spare: Spare::new(options.jobs.get() - 1),
+        workers: None,
     };
     let mut collector = Collector::new(&run);
     let mut scanner = run.scanner();
@@ -58,9 +62,17 @@ fn one(path: &Path, run: &Run<'_>, scanner: &mut Scanner, found: &mut Found) {
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    match Dir::open_root(parent).and_then(|dir| dir.file(name)) {
-        Ok(file) => {
-            segment::check_file(&file, path, subject, format, run, scanner, found);
+    let asked = SystemTime::now();
+    match Dir::open_root(parent).and_then(|dir| dir.file_and_stat(name)) {
+        Ok((file, stat)) => {
+            let looked = Looked {
+                file: &file,
+                path,
+                format,
+                stat,
+                asked,
+            };
+            segment::check_file(&looked, subject, run, scanner, found);
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             // A file that a person named and that is not there is no moment of a moving store.

@@ -13,6 +13,7 @@ use super::partition::{How, Part, baseline};
 use super::{Collector, Digest, Found, NotLookedAt, Options, Report, Run, Summary, cross};
 use crate::diag::{Code, Error, Finding, Locus, NoProgress, Result, Severity, Subject, plural};
 use crate::layout::{CatalogVersion, Generation, SegmentId, SessionId, WorkerId};
+use crate::record::Spare;
 
 /// How many numbers of parts a message names before it only counts.
 const MAX_NAMED: usize = 10;
@@ -164,6 +165,8 @@ pub fn merge(mut parts: Vec<PartReport>, known: BTreeSet<String>) -> Result<Repo
         certificate: None,
         version: CatalogVersion::V1,
         enough: false.into(),
+        spare: Spare::default(),
+        workers: None,
     };
     let folders = first.store.folders;
     let mut collector = Collector::new(&run);

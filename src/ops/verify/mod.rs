@@ -40,8 +40,8 @@ pub use partition::{Part, Partition};
 
 use crate::diag::{Code, Error, Finding, Progress, Result, Severity};
 use crate::layout::{CatalogVersion, SegmentId, WorkerId};
-use crate::record::{Limits, Scanner};
-use crate::store::{Store, WorkerFolder};
+use crate::record::{Limits, Scanner, Spare};
+use crate::store::{Dir, Store, WorkerFolder};
 
 /// What to verify, and how.
 #[derive(Debug, Clone)]
@@ -220,6 +220,10 @@ struct Run<'a> {
     version: CatalogVersion,
     /// Set when enough was found.
     enough: AtomicBool,
+    /// Threads that have no Worker to look at: they help with large files.
+    spare: Spare,
+    /// The folder `workers/`, opened once for all of them.
+    workers: Option<Dir>,
 }
 
 impl Run<'_> {
@@ -273,6 +277,8 @@ pub fn verify_since(
         certificate,
         version,
         enough: AtomicBool::new(false),
+        spare: Spare::default(),
+        workers: store.workers_dir().ok().flatten(),
     };
     let mut collector = Collector::new(&run);
     let mut root = Found::default();
@@ -366,6 +372,8 @@ pub fn verify_folder(
         certificate: None,
         version: store.version(),
         enough: AtomicBool::new(false),
+        spare: Spare::default(),
+        workers: None,
     };
     let mut scanner = run.scanner();
     let mut findings = worker::check(store, folder, &run, &mut scanner)
@@ -435,13 +443,21 @@ fn each_worker(
             }
         }
     };
+    // Largest first would need the size of every file before the first is read; whoever runs out
+    // of Workers helps with the large files of others instead.
     let jobs = run.options.jobs.get().min(todo.len());
+    for _ in jobs.max(1)..run.options.jobs.get() {
+        run.spare.give();
+    }
     if jobs <= 1 {
         work();
     } else {
         std::thread::scope(|scope| {
             for _ in 0..jobs {
-                scope.spawn(work);
+                scope.spawn(|| {
+                    work();
+                    run.spare.give();
+                });
             }
         });
     }

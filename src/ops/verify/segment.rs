@@ -11,7 +11,6 @@ use super::resume::{self, Looked};
 use super::{Digest, Found, NotLookedAt, Run};
 use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject};
 use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
-use crate::store::fs::stat_of;
 use crate::store::{Dir, EntryKind, wrong_kind};
 
 /// How often a scan looks at the clock, in bytes.
@@ -38,53 +37,37 @@ pub(super) fn check(
         found.not_looked_at(place.path, reason);
         return None;
     }
-    let file = match place.dir.file(place.name) {
-        Ok(file) => file,
+    let asked = SystemTime::now();
+    let (file, stat) = match place.dir.file_and_stat(place.name) {
+        Ok(both) => both,
         Err(e) => {
             unreadable(place.path, place.subject, &e, found);
             return None;
         }
     };
-    check_file(
-        &file,
-        place.path,
-        place.subject,
-        place.format,
-        run,
-        scanner,
-        found,
-    )
+    let looked = Looked {
+        file: &file,
+        path: place.path,
+        format: place.format,
+        stat,
+        asked,
+    };
+    check_file(&looked, place.subject, run, scanner, found)
 }
 
 /// As [`check`], with the file open.
 pub(super) fn check_file(
-    file: &File,
-    path: &Path,
+    looked: &Looked<'_>,
     subject: Subject,
-    format: Format,
     run: &Run<'_>,
     scanner: &mut Scanner,
     found: &mut Found,
 ) -> Option<Outline> {
-    let asked = SystemTime::now();
-    let stat = match stat_of(file) {
-        Ok(stat) => stat,
-        Err(e) => {
-            unreadable(path, subject, &e, found);
-            return None;
-        }
-    };
+    let &Looked { path, format, .. } = looked;
     let scanned = if run.options.quick {
-        quick(file, stat.len, format, scanner)
+        quick(looked.file, looked.stat.len, format, scanner)
     } else {
-        let looked = Looked {
-            file,
-            path,
-            format,
-            stat,
-            asked,
-        };
-        resume::read(&looked, run, scanner, found)
+        resume::read(looked, run, scanner, found)
     };
     let (fold, scanned) = match scanned {
         Ok(both) => both,
@@ -141,7 +124,7 @@ pub(super) fn whole(
 ) -> io::Result<(Fold, Scanned)> {
     let mut fold = Fold::new();
     let mut seen = 0;
-    let scanned = scanner.scan(file, len, format, |line| {
+    let scanned = scanner.scan_helped(file, len, format, &run.spare, |line| {
         push(&mut fold, line, format);
         let at = line.offset + line.length + 1;
         if at - seen >= CLOCK_EVERY {

@@ -80,7 +80,11 @@ fn once(
         found.not_looked_at(path, reason);
         return Checked { found, census };
     }
-    let state = match store.worker_dir(&folder.name) {
+    let opened = match &run.workers {
+        Some(workers) => Store::worker_dir_in(workers, &folder.name),
+        None => store.worker_dir(&folder.name),
+    };
+    let state = match opened {
         Ok(Some(dir)) => read(folder.clone(), dir),
         Ok(None) => return Checked { found, census }, // it went since the folder was listed
         Err(e) => {

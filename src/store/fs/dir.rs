@@ -12,6 +12,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+#[cfg(target_os = "linux")]
+use std::{mem::MaybeUninit, sync::atomic::Ordering};
 
 use rustix::fs::{AtFlags, Dir as RawDir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -24,6 +27,8 @@ pub struct Dir {
     handle: File,
     root: Arc<Path>,
     path: PathBuf,
+    /// The handle's own position stands at the first entry and nobody else shares it.
+    unread: AtomicBool,
 }
 
 /// Refuses what is not one path component: a slash, a NUL byte, `.`, `..` or nothing.
@@ -57,6 +62,7 @@ impl Dir {
             handle: File::from(handle),
             root: Arc::from(path),
             path: PathBuf::new(),
+            unread: AtomicBool::new(true),
         })
     }
 
@@ -97,6 +103,7 @@ impl Dir {
             handle: self.handle.try_clone()?,
             root: Arc::clone(&self.root),
             path: self.path.clone(),
+            unread: AtomicBool::new(false),
         })
     }
 
@@ -117,6 +124,7 @@ impl Dir {
                 handle: File::from(handle),
                 root: Arc::clone(&self.root),
                 path: self.path.join(name),
+                unread: AtomicBool::new(true),
             }),
             Err(e @ (Errno::NOTDIR | Errno::LOOP | Errno::MLINK)) => Err(self.explain(name, e)),
             Err(e) => Err(e.into()),
@@ -148,8 +156,20 @@ impl Dir {
         self.open(name.as_ref(), OFlags::RDONLY)
     }
 
+    /// The same with what the file is: to tell that it is a regular one it was asked for anyway.
+    ///
+    /// # Errors
+    /// As [`Dir::file`].
+    pub fn file_and_stat(&self, name: impl AsRef<OsStr>) -> io::Result<(File, FileStat)> {
+        self.open_and_stat(name.as_ref(), OFlags::RDONLY)
+    }
+
     /// Opens a regular file that exists, with the access that `flags` name.
     pub(super) fn open(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
+        self.open_and_stat(name, flags).map(|(file, _)| file)
+    }
+
+    fn open_and_stat(&self, name: &OsStr, flags: OFlags) -> io::Result<(File, FileStat)> {
         let name = component(name)?;
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
@@ -162,8 +182,9 @@ impl Dir {
             }
             Err(e) => return Err(e.into()),
         };
-        match kind_of(FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode)) {
-            EntryKind::File => Ok(file),
+        let stat = stat_of(&file)?;
+        match stat.kind {
+            EntryKind::File => Ok((file, stat)),
             kind => Err(WrongKind { kind }.into()),
         }
     }
@@ -182,28 +203,39 @@ impl Dir {
     /// What the system says.
     pub fn entries(&self) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
+        // The position is gone with the first reading, so only that one needs no second handle.
+        #[cfg(target_os = "linux")]
+        if self.unread.swap(false, Ordering::Relaxed) {
+            let mut buf = [MaybeUninit::uninit(); LIST_BUFFER];
+            let mut items = rustix::fs::RawDir::new(&self.handle, &mut buf);
+            while let Some(item) = items.next() {
+                let item = item?;
+                self.entry(item.file_name().to_bytes(), item.file_type(), &mut entries);
+            }
+            return Ok(sorted(entries));
+        }
         for item in RawDir::read_from(&self.handle)? {
             let item = item?;
-            let bytes = item.file_name().to_bytes();
-            if bytes == b"." || bytes == b".." {
-                continue;
-            }
-            let name = OsStr::from_bytes(bytes).to_os_string();
-            let kind = match item.file_type() {
-                // Some file systems do not say; one that is gone by now is left out.
-                FileType::Unknown => match self.stat(&name) {
-                    Ok(stat) => stat.kind,
-                    Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-                    Err(_) => EntryKind::Unknown,
-                },
-                known => kind_of(known),
-            };
-            entries.push(Entry { name, kind });
+            self.entry(item.file_name().to_bytes(), item.file_type(), &mut entries);
         }
-        entries.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
-        // While others rename over it, some file systems give a name more than once.
-        entries.dedup_by(|a, b| a.name == b.name);
-        Ok(entries)
+        Ok(sorted(entries))
+    }
+
+    fn entry(&self, bytes: &[u8], kind: FileType, entries: &mut Vec<Entry>) {
+        if bytes == b"." || bytes == b".." {
+            return;
+        }
+        let name = OsStr::from_bytes(bytes).to_os_string();
+        let kind = match kind {
+            // Some file systems do not say; one that is gone by now is left out.
+            FileType::Unknown => match self.stat(&name) {
+                Ok(stat) => stat.kind,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => return,
+                Err(_) => EntryKind::Unknown,
+            },
+            known => kind_of(known),
+        };
+        entries.push(Entry { name, kind });
     }
 
     /// All that it holds, also while others rename over names in it: on some file systems one
@@ -284,6 +316,17 @@ impl AsFd for Dir {
         self.handle.as_fd()
     }
 }
+
+fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    // While others rename over it, some file systems give a name more than once.
+    entries.dedup_by(|a, b| a.name == b.name);
+    entries
+}
+
+/// How much of a folder is listed in one call, in bytes.
+#[cfg(target_os = "linux")]
+const LIST_BUFFER: usize = 32 * 1024;
 
 /// What an open file is.
 ///
@@ -422,6 +465,19 @@ mod tests {
         );
         let again = a.entries().unwrap();
         assert_eq!(again, entries, "a second reading starts anew");
+        for dir in [a.try_clone().unwrap(), root.dir("a").unwrap()] {
+            assert_eq!(dir.try_clone().unwrap().entries().unwrap(), entries);
+            assert_eq!(dir.entries().unwrap(), entries, "a clone has read it");
+        }
+        let fresh = root.dir("a").unwrap();
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| fresh.entries().unwrap()))
+                .collect();
+            for one in all {
+                assert_eq!(one.join().unwrap(), entries, "threads read apart");
+            }
+        });
     }
 
     #[test]

@@ -35,6 +35,47 @@ fn damaged() -> Kit {
     kit
 }
 
+/// A file so large that idle threads help with it: damage in the middle of it, lines across the
+/// places where it is cut, a tail; and the same where the look ends early.
+#[test]
+fn a_large_file_by_many_threads_gives_the_same_bytes() {
+    let kit = Kit::v1();
+    let worker = kit.store.worker(2);
+    worker.usual(2);
+    let segment = worker.segment_path(2 * 16 + 1);
+    let mut bytes = std::fs::read(&segment).unwrap();
+    for n in 0..70 {
+        let size = if n == 20 {
+            4_000_000
+        } else {
+            200_000 + n * 101
+        };
+        let payload = "\\n\\u00e4 x".repeat(size / 10);
+        let line = match n % 10 {
+            3 => format!(r#"{{"kind":"extension","ts":{n},"domain":"d","payload":"{payload}\q"}}"#),
+            5 => format!(r#"{{"kind":"turn_end","ts":{n},"turn_count":{n}}}"#),
+            7 => String::new(),
+            _ => format!(r#"{{"kind":"extension","ts":{n},"domain":"d","payload":"{payload}"}}"#),
+        };
+        bytes.extend(line.as_bytes());
+        bytes.push(b'\n');
+    }
+    bytes.extend(b"{\"kind\":");
+    assert!(bytes.len() > 10 * 1024 * 1024);
+    put(&segment, &bytes);
+    for flags in [&["--digest"][..], &["--max-findings", "3"]] {
+        let run = |jobs| kit.verify(&[flags, &["--format", "json", "--jobs", jobs]].concat());
+        let one = run("1").status(1);
+        for jobs in ["2", "5"] {
+            assert_eq!(
+                one.bytes(),
+                run(jobs).status(1).bytes(),
+                "{flags:?}, {jobs} jobs"
+            );
+        }
+    }
+}
+
 #[test]
 fn any_number_of_jobs_gives_the_same_bytes() {
     let kit = damaged();

@@ -266,6 +266,13 @@ pub fn verify_since(
     certificate: Option<&Certificate>,
     progress: &dyn Progress,
 ) -> Result<Report> {
+    let mut root = Found::default();
+    if certificate.is_some_and(Certificate::reuses) {
+        root.summary.reused_bytes = Some(0);
+    }
+    // Before runtime.json: its sequence is raised before a folder appears, so that one which comes
+    // between the two reads is never above it (C2, C12).
+    let folders = catalog::folders(store, &mut root)?;
     let runtime = store.runtime();
     let version = runtime.good().map_or_else(
         || catalog::guess_version(store),
@@ -281,11 +288,6 @@ pub fn verify_since(
         workers: store.workers_dir().ok().flatten(),
     };
     let mut collector = Collector::new(&run);
-    let mut root = Found::default();
-    if certificate.is_some_and(Certificate::reuses) {
-        root.summary.reused_bytes = Some(0);
-    }
-    let folders = catalog::folders(store, &mut root)?;
     for id in &options.workers {
         if !folders.iter().any(|folder| folder.id == Some(*id)) {
             return Err(Error::new(

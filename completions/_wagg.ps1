@@ -517,6 +517,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
         }
         'wagg;verify' {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Check single Segment or trace files, without a store')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'With --locked: how many seconds to wait for the lock; 0 does not wait')
             [CompletionResult]::new('--partition', '--partition', [CompletionResultType]::ParameterName, 'Look at part K of N only: each Worker is in one part, by its id')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads work [default: the number of processors]')
             [CompletionResult]::new('--max-line', '--max-line', [CompletionResultType]::ParameterName, 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)')
@@ -651,7 +652,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the operations that put something aside, oldest first')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show what one operation put aside: what it is, where it was, its SHA-256')
-            [CompletionResult]::new('empty', 'empty', [CompletionResultType]::ParameterValue, 'Let go of what was put aside, for good, and print the ids of its operations')
+            [CompletionResult]::new('empty', 'empty', [CompletionResultType]::ParameterValue, 'Remove what was put aside, and print the ids of its operations')
             break
         }
         'wagg;quarantine;list' {
@@ -849,6 +850,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
         'wagg;orphans' {
             [CompletionResult]::new('--sessions', '--sessions', [CompletionResultType]::ParameterName, 'The legacy Session root: one folder a Session')
             [CompletionResult]::new('--metadata', '--metadata', [CompletionResultType]::ParameterName, 'The legacy metadata root: one folder a Worker name')
+            [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'With --locked: how many seconds to wait for the lock; 0 does not wait')
             [CompletionResult]::new('--store', '--store', [CompletionResultType]::ParameterName, 'The store to work on [default: the nearest one upwards from here]')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How the answer is written')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')

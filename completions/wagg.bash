@@ -706,7 +706,7 @@ _wagg() {
             return 0
             ;;
         wagg__subcmd__orphans)
-            opts="-0 -q -v -h --sessions --metadata --locked --ids --null --store --format --color --quiet --verbose --help"
+            opts="-0 -q -v -h --sessions --metadata --locked --wait --ids --null --store --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -717,6 +717,10 @@ _wagg() {
                     return 0
                     ;;
                 --metadata)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1644,13 +1648,17 @@ _wagg() {
             return 0
             ;;
         wagg__subcmd__verify)
-            opts="-0 -q -v -h --file --locked --quick --strict --digest --partition --jobs --max-line --max-findings --max-duration --ignore --baseline --report --since --trust-mtime --save --cache --ids --null --store --format --color --quiet --verbose --help"
+            opts="-0 -q -v -h --file --locked --wait --quick --strict --digest --partition --jobs --max-line --max-findings --max-duration --ignore --baseline --report --since --trust-mtime --save --cache --ids --null --store --format --color --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --wait)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -486,6 +486,7 @@ set edit:completion:arg-completer[wagg] = {|@words|
         }
         &'wagg;verify'= {
             cand --file 'Check single Segment or trace files, without a store'
+            cand --wait 'With --locked: how many seconds to wait for the lock; 0 does not wait'
             cand --partition 'Look at part K of N only: each Worker is in one part, by its id'
             cand --jobs 'How many threads work [default: the number of processors]'
             cand --max-line 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)'
@@ -614,7 +615,7 @@ set edit:completion:arg-completer[wagg] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand list 'List the operations that put something aside, oldest first'
             cand show 'Show what one operation put aside: what it is, where it was, its SHA-256'
-            cand empty 'Let go of what was put aside, for good, and print the ids of its operations'
+            cand empty 'Remove what was put aside, and print the ids of its operations'
         }
         &'wagg;quarantine;list'= {
             cand --store 'The store to work on [default: the nearest one upwards from here]'
@@ -798,6 +799,7 @@ set edit:completion:arg-completer[wagg] = {|@words|
         &'wagg;orphans'= {
             cand --sessions 'The legacy Session root: one folder a Session'
             cand --metadata 'The legacy metadata root: one folder a Worker name'
+            cand --wait 'With --locked: how many seconds to wait for the lock; 0 does not wait'
             cand --store 'The store to work on [default: the nearest one upwards from here]'
             cand --format 'How the answer is written'
             cand --color 'When to use colour'

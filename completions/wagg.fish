@@ -462,6 +462,7 @@ complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcomman
 complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Say more; twice for still more'
 complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l file -d 'Check single Segment or trace files, without a store' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l wait -d 'With --locked: how many seconds to wait for the lock; 0 does not wait' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l partition -d 'Look at part K of N only: each Worker is in one part, by its id' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l jobs -d 'How many threads work [default: the number of processors]' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-line -d 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)' -r
@@ -587,7 +588,7 @@ complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_see
 complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -f -a "list" -d 'List the operations that put something aside, oldest first'
 complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -f -a "show" -d 'Show what one operation put aside: what it is, where it was, its SHA-256'
-complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -f -a "empty" -d 'Let go of what was put aside, for good, and print the ids of its operations'
+complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and not __fish_seen_subcommand_from list show empty" -f -a "empty" -d 'Remove what was put aside, and print the ids of its operations'
 complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand quarantine; and __fish_seen_subcommand_from list" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'
@@ -765,6 +766,7 @@ complete -c wagg -n "__fish_wagg_using_subcommand man" -s v -l verbose -d 'Say m
 complete -c wagg -n "__fish_wagg_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l sessions -d 'The legacy Session root: one folder a Session' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l metadata -d 'The legacy metadata root: one folder a Worker name' -r -F
+complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l wait -d 'With --locked: how many seconds to wait for the lock; 0 does not wait' -r
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l store -d 'The store to work on [default: the nearest one upwards from here]' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -l format -d 'How the answer is written' -r -f -a "auto\t'A table on a terminal; in a pipe the same columns, tab-separated, without a header'
 table\t'A table, also in a pipe'

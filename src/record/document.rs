@@ -7,11 +7,11 @@
 use std::str::FromStr;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::documents;
-use super::json::{NoSink, Whole, check};
-use super::shape::Ty;
+use super::json::{Sink, Value, Whole, check};
+use super::shape::{Slot, Ty};
 use crate::diag::{Code, plural};
 use crate::layout::{
     CatalogVersion, MANIFEST_SCHEMA, SESSION_SCHEMA, SegmentId, SessionId, WorkerId,
@@ -81,8 +81,9 @@ fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
             "a byte order mark before the document".to_owned(),
         ));
     }
-    let holds = |ty: &'static Ty| -> Result<(), DocumentFault> {
-        let walk = check(Whole::new(bytes, 0), ty, &mut NoSink, false);
+    let holds = |ty: &'static Ty| -> Result<Option<u64>, DocumentFault> {
+        let mut version = Stated::default();
+        let walk = check(Whole::new(bytes, 0), ty, &mut version, false);
         match walk.fault {
             Some(f) => Err(fault(Code::CorruptDocument, Some(f.at), f.message)),
             None if walk.more => Err(fault(
@@ -90,30 +91,30 @@ fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
                 Some(walk.end),
                 "bytes behind the document".to_owned(),
             )),
-            None => Ok(()),
+            None => Ok(version.0),
         }
     };
-    let version = if T::VERSIONED {
-        holds(&documents::VERSION_ONLY)?;
-        #[derive(Deserialize)]
-        struct Version {
-            schema_version: u64,
-        }
-        serde_json::from_slice::<Version>(bytes)
-            .ok()
-            .map(|v| v.schema_version)
-    } else {
-        None
-    };
-    let Some(table) = T::table(version) else {
-        let version = version.map_or_else(|| "none".to_owned(), |v| v.to_string());
-        return Err(fault(
-            Code::UnsupportedSchemaVersion,
-            None,
-            format!("schema_version {version}, which this wagg does not know"),
-        ));
-    };
-    holds(table)?;
+    // The version mostly stands at the very beginning; a table that holds and finds it spares
+    // looking for it first.
+    let guess = likely_version(bytes).filter(|_| T::VERSIONED);
+    let held = guess.is_some()
+        && T::table(guess).is_some_and(|table| matches!(holds(table), Ok(found) if found == guess));
+    if !held {
+        let version = if T::VERSIONED {
+            holds(&documents::VERSION_ONLY)?
+        } else {
+            None
+        };
+        let Some(table) = T::table(version) else {
+            let version = version.map_or_else(|| "none".to_owned(), |v| v.to_string());
+            return Err(fault(
+                Code::UnsupportedSchemaVersion,
+                None,
+                format!("schema_version {version}, which this wagg does not know"),
+            ));
+        };
+        holds(table)?;
+    }
     serde_json::from_slice(bytes).map_err(|e| {
         // The table let it pass, so only what serde adds can end here; the place is serde's.
         let before: usize = bytes
@@ -124,6 +125,58 @@ fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
         let at = (before + e.column().saturating_sub(1)) as u64;
         fault(Code::CorruptDocument, Some(at), e.to_string())
     })
+}
+
+/// The version that a document states.
+#[derive(Default)]
+struct Stated(Option<u64>);
+
+impl Sink for Stated {
+    fn value(&mut self, slot: Slot, value: Value<'_>, _: u64) {
+        if let (Slot::SchemaVersion, Value::U64(version)) = (slot, value) {
+            self.0.get_or_insert(version);
+        }
+    }
+}
+
+/// The version that the first bytes seem to state; a guess.
+fn likely_version(bytes: &[u8]) -> Option<u64> {
+    let rest = bytes.strip_prefix(b"{")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"schema_version\":")?;
+    let digits = rest.trim_ascii_start();
+    match digits {
+        [digit @ b'0'..=b'9', next, ..] if !next.is_ascii_digit() => Some(u64::from(digit - b'0')),
+        _ => None,
+    }
+}
+
+/// An id of a Worker: a number, or in version 3 a UUID. Read from the value as it stands: a number
+/// of any length would pass through a map of digits otherwise.
+#[derive(Debug, Clone)]
+enum Id {
+    Number(u64),
+    Text(String),
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(d)?.get();
+        match raw.parse() {
+            Ok(number) => Ok(Self::Number(number)),
+            Err(_) => serde_json::from_str(raw)
+                .map(Self::Text)
+                .map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+impl Id {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Number(_) => None,
+            Self::Text(text) => Some(text),
+        }
+    }
 }
 
 /// A list that may be missing.
@@ -179,7 +232,7 @@ impl RuntimeDocument {
 pub struct WorkerDocument {
     /// As written.
     pub schema_version: u64,
-    worker_id: Value,
+    worker_id: Id,
     worker_ref: WorkerRef,
     /// The last generation given out; 0 if none was.
     #[serde(default)]
@@ -192,7 +245,7 @@ pub struct WorkerDocument {
 
 #[derive(Debug, Clone, Deserialize)]
 struct WorkerRef {
-    worker_id: Value,
+    worker_id: Id,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -224,15 +277,14 @@ impl Document for WorkerDocument {
     }
 }
 
-fn worker_id(value: &Value) -> Option<WorkerId> {
-    match value {
-        Value::Number(n) => n.as_u64().map(WorkerId::Number),
+fn worker_id(id: &Id) -> Option<WorkerId> {
+    match id {
+        Id::Number(n) => Some(WorkerId::Number(*n)),
         // Version 3 takes any spelling of a UUID inside JSON, like all ids.
-        Value::String(s) => {
+        Id::Text(s) => {
             let (id, _) = SessionId::parse_loose(s).ok()?;
             WorkerId::from_str(&id.to_string()).ok()
         }
-        _ => None,
     }
 }
 
@@ -248,7 +300,10 @@ impl WorkerDocument {
                 code: Code::CorruptDocument,
                 line: None,
                 byte: None,
-                message: format!("worker_id {} is not of version 7", this.worker_id),
+                message: format!(
+                    "worker_id {:?} is not of version 7",
+                    this.worker_id.text().unwrap_or_default()
+                ),
             });
         }
         Ok(this)
@@ -271,7 +326,7 @@ impl WorkerDocument {
     pub fn noncanonical_id(&self) -> Option<String> {
         [&self.worker_id, &self.worker_ref.worker_id]
             .into_iter()
-            .filter_map(Value::as_str)
+            .filter_map(|id| id.text())
             .find(|text| SessionId::from_str(text).is_err())
             .map(str::to_owned)
     }

@@ -11,6 +11,12 @@ const fn req(name: &'static str, ty: Ty) -> Field {
         slot: Slot::None,
     }
 }
+const fn version() -> Field {
+    Field {
+        slot: Slot::SchemaVersion,
+        ..req("schema_version", Ty::U32)
+    }
+}
 const fn opt(name: &'static str, ty: Ty) -> Field {
     Field {
         name,
@@ -44,11 +50,7 @@ macro_rules! shape {
 
 /// What every document of a known kind has; read before its version is known.
 pub(crate) static VERSION_ONLY: Ty = Ty::Object(&VERSION_SHAPE);
-shape!(
-    VERSION_SHAPE,
-    "a document with a version",
-    [req("schema_version", Ty::U32)]
-);
+shape!(VERSION_SHAPE, "a document with a version", [version()]);
 
 // ---------------------------------------------------------------- runtime.json
 
@@ -135,7 +137,7 @@ shape!(
     RUNTIME_SHAPE,
     "runtime.json",
     [
-        req("schema_version", Ty::U32),
+        version(),
         opt("display_name", Ty::Str),
         req("backend", Ty::Enum(BACKENDS)),
         req("status", Ty::Enum(STATUSES)),
@@ -152,7 +154,7 @@ shape!(
     RUNTIME_V3_SHAPE,
     "runtime.json",
     [
-        req("schema_version", Ty::U32),
+        version(),
         opt("display_name", Ty::Str),
         req("backend", Ty::Enum(BACKENDS)),
         req("status", Ty::Enum(STATUSES)),
@@ -390,7 +392,7 @@ shape!(
     WORKER_V1_SHAPE,
     "worker.json",
     [
-        req("schema_version", Ty::U32),
+        version(),
         req("worker_ref", Ty::Object(&WORKER_REF_V1)),
         req("worker_id", Ty::U64),
         req("request", Ty::Object(&REQUEST)),
@@ -406,7 +408,7 @@ shape!(
     WORKER_V3_SHAPE,
     "worker.json",
     [
-        req("schema_version", Ty::U32),
+        version(),
         req("worker_ref", Ty::Object(&WORKER_REF_V3)),
         req("worker_id", Ty::Id),
         req("request", Ty::Object(&REQUEST_V3)),
@@ -481,7 +483,7 @@ pub(crate) static SESSION: Ty = Ty::Object(&SESSION_SHAPE);
 shape!(
     SESSION_SHAPE,
     "session.json",
-    [req("schema_version", Ty::U32), req("session_id", Ty::Id)]
+    [version(), req("session_id", Ty::Id)]
 );
 
 shape!(
@@ -510,7 +512,7 @@ shape!(
     MANIFEST_SHAPE,
     "the migration's manifest",
     [
-        req("schema_version", Ty::U32),
+        version(),
         req("complete", Ty::Bool),
         req("workers", Ty::Map(&CHECKPOINTS)),
         dflt("diagnostics", Ty::Array(&MIGRATION_DIAGNOSTICS)),
@@ -523,7 +525,7 @@ shape!(
     RETENTION_RECEIPT_SHAPE,
     "a retention receipt",
     [
-        req("schema_version", Ty::U32),
+        version(),
         req("request", Ty::Any),
         nullable("result", Ty::Any),
     ]

@@ -619,33 +619,24 @@ impl Fold {
                 format!("{count} times")
             }
         };
-        let all = [
-            (
-                Code::BlankLine,
-                &self.blank,
-                format!("blank lines: {}; they hold no record", self.blank.count),
-            ),
-            (
-                Code::Crlf,
-                &self.crlf,
-                format!("lines that end in CR LF: {}; valid", self.crlf.count),
-            ),
-            (
-                Code::TimeGoesBack,
-                &self.time_back,
+        // Most files have none of these, and there are many files.
+        type Words<'w> = &'w dyn Fn(u64) -> String;
+        let all: [(Code, &Tally, Words<'_>); 4] = [
+            (Code::BlankLine, &self.blank, &|count| {
+                format!("blank lines: {count}; they hold no record")
+            }),
+            (Code::Crlf, &self.crlf, &|count| {
+                format!("lines that end in CR LF: {count}; valid")
+            }),
+            (Code::TimeGoesBack, &self.time_back, &|count| {
+                format!("ts goes back {}; the order of lines counts", times(count))
+            }),
+            (Code::NoncanonicalId, &self.noncanonical, &|count| {
                 format!(
-                    "ts goes back {}; the order of lines counts",
-                    times(self.time_back.count)
-                ),
-            ),
-            (
-                Code::NoncanonicalId,
-                &self.noncanonical,
-                format!(
-                    "an id spelt {:?}, and {} in all",
-                    self.noncanonical_text, self.noncanonical.count
-                ),
-            ),
+                    "an id spelt {:?}, and {count} in all",
+                    self.noncanonical_text
+                )
+            }),
         ];
         for (code, tally, message) in all {
             if let Some((line, byte)) = tally.first {
@@ -654,7 +645,7 @@ impl Fold {
                     line: Some(line),
                     byte: Some(byte),
                     length: None,
-                    message,
+                    message: message(tally.count),
                 });
             }
         }

@@ -44,6 +44,8 @@ pub enum Slot {
     OutputTokens,
     /// `domain` of an extension record.
     Domain,
+    /// `schema_version` of a document.
+    SchemaVersion,
 }
 
 /// Whether a field must be there, and whether it may be null.

@@ -143,6 +143,10 @@ pub(super) fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, fo
 /// Names that only differ in case would be one name on some file systems.
 pub(super) fn case_collisions(dir: &Dir, entries: &[Entry], subject: Subject, found: &mut Found) {
     let has_upper = |e: &Entry| {
+        let name = e.name.as_encoded_bytes();
+        if name.is_ascii() {
+            return name.iter().any(u8::is_ascii_uppercase);
+        }
         e.name
             .to_str()
             .is_some_and(|n| n.chars().any(char::is_uppercase))

@@ -456,7 +456,7 @@ proptest! {
         let result = run(&Store::open(temp.path()).unwrap(), &flags(None), &append);
         let now = std::fs::read(temp.path().join(path_of(&stores::id(SEGMENT)))).unwrap();
         if bad.is_some() && !lines.is_empty() {
-            prop_assert_eq!(result.unwrap_err().code, crate::diag::Code::MissingField);
+            prop_assert_eq!(result.unwrap_err().code, crate::diag::Code::BadInput);
             prop_assert_eq!(now, log.bytes);
         } else {
             result.unwrap();

@@ -175,6 +175,7 @@ fn the_grammar_is_that_of_serde_json() {
         "{\"a\":1,,\"b\":2}",
         "1.7976931348623157e308",
         "1.7976931348623159e308",
+        r#"{"a":1e400,"a":1}"#,
         "0.00000000001e320",
         "17976931348623159e292",
         "179769313486231580793e289",
@@ -202,26 +203,78 @@ struct Strict;
 impl<'de> serde::Deserialize<'de> for Strict {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let raw: Box<serde_json::value::RawValue> = serde::Deserialize::deserialize(d)?;
-        numbers_fit(raw.get()).map_err(serde::de::Error::custom)?;
+        serde_json::from_str::<Numbers>(raw.get()).map_err(serde::de::Error::custom)?;
         serde_json::from_str::<serde_json::Value>(raw.get()).map_err(serde::de::Error::custom)?;
         Ok(Self)
     }
 }
 
-fn numbers_fit(text: &str) -> Result<(), String> {
-    let value: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    fn walk(value: &serde_json::Value) -> Result<(), String> {
-        match value {
-            serde_json::Value::Number(n) => match n.to_string().parse::<f64>() {
-                Ok(f) if f.is_finite() => Ok(()),
-                _ => Err(format!("{n}")),
-            },
-            serde_json::Value::Array(all) => all.iter().try_for_each(walk),
-            serde_json::Value::Object(map) => map.values().try_for_each(walk),
-            _ => Ok(()),
+/// Reads every number, also that of a key which stands again later.
+struct Numbers;
+
+impl<'de> serde::Deserialize<'de> for Numbers {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(Self)
+    }
+}
+
+impl<'de> serde::de::Visitor<'de> for Numbers {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Self, E> {
+        if number.is_finite() {
+            Ok(self)
+        } else {
+            Err(E::custom(number))
         }
     }
-    walk(&value)
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut all: A) -> Result<Self, A::Error> {
+        while all.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut all: A) -> Result<Self, A::Error> {
+        use serde::de::Error;
+        while let Some(key) = all.next_key::<String>()? {
+            // so a number comes here when it is kept to the last digit
+            if key == "$serde_json::private::Number" {
+                let digits: String = all.next_value()?;
+                let fits = digits.parse::<f64>().is_ok_and(f64::is_finite);
+                return if fits {
+                    Ok(self)
+                } else {
+                    Err(A::Error::custom(digits))
+                };
+            }
+            all.next_value::<Self>()?;
+        }
+        Ok(self)
+    }
 }
 
 fn record(text: &str) -> (Option<Code>, Option<u64>) {

@@ -19,7 +19,7 @@ use super::{Change, Done, Flags};
 use crate::diag::{Code, NoProgress, Result, Severity};
 use crate::ops::verify::{self, verify};
 use crate::store::fs::Loss;
-use crate::store::fs::fault::{Crash, Crashed, Fault, Plan, Step, crash_everywhere};
+use crate::store::fs::fault::{Crash, Crashed, Fault, Plan, Step, crash_everywhere, is_tried};
 use crate::store::{LockRequest, Locks, Store, journal};
 
 /// What every crash may leave: names that start with a dot, an intent without an outcome, and half
@@ -259,7 +259,10 @@ impl<'a> Crashes<'a> {
         for at in 1..=steps {
             // After a kill, the retry must make durable what it builds on.
             let other = [Loss::Names, Loss::Data, Loss::Zeroed][at as usize % 3];
-            for loss in [Loss::All, other] {
+            for (way, loss) in (0..).zip([Loss::All, other]) {
+                if !is_tried(way, at) {
+                    continue;
+                }
                 self.one(at, |root, known, fault, label| {
                     fault.go_on(Plan::Count);
                     let second = fault.run(|| (self.act)(root));
@@ -275,20 +278,22 @@ impl<'a> Crashes<'a> {
             }
             // Killed twice. Not each pair: each step of the retry once, at different firsts.
             let mut then = 1 + at % 17;
-            while self.one(at, |root, known, fault, label| {
-                fault.go_on(Plan::Die(then));
-                let _ = fault.run(|| (self.act)(root));
-                let label = format!("{label}, then killed at {then}");
-                Fault::new(Plan::Count).run(|| {
-                    self.crashed(root, &label);
-                    self.again(root, known, None, expected, &label);
-                });
-                fault.died()
-            }) {
+            while is_tried(2, at)
+                && self.one(at, |root, known, fault, label| {
+                    fault.go_on(Plan::Die(then));
+                    let _ = fault.run(|| (self.act)(root));
+                    let label = format!("{label}, then killed at {then}");
+                    Fault::new(Plan::Count).run(|| {
+                        self.crashed(root, &label);
+                        self.again(root, known, None, expected, &label);
+                    });
+                    fault.died()
+                })
+            {
                 tries += 1;
                 then += 17;
             }
-            if self.half_made {
+            if self.half_made || !is_tried(2, at) {
                 continue;
             }
             // Somebody else's change settles it.
@@ -314,11 +319,15 @@ impl<'a> Crashes<'a> {
         let (io, full) = (5, 28);
         let mut tries = 0;
         for at in 1..=steps {
-            for plan in [
+            let plans = [
                 Plan::Fail(at, io),
                 Plan::Short(at, full),
                 Plan::FullFrom(at),
-            ] {
+            ];
+            for (way, plan) in (0..).zip(plans) {
+                if !is_tried(way, at) {
+                    continue;
+                }
                 tries += 1;
                 let temp = tempfile::tempdir().unwrap();
                 let root = temp.path();

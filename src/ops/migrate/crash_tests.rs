@@ -12,7 +12,7 @@ use crate::ops::change::crash_tests::flags;
 use crate::ops::legacy::Roots;
 use crate::ops::verify::{self, verify};
 use crate::store::fs::Loss;
-use crate::store::fs::fault::{Crash, Fault, Plan, Step, is_death};
+use crate::store::fs::fault::{Crash, Fault, Plan, Step, is_death, is_tried};
 use crate::store::{Store, journal};
 
 /// Everything below a folder, `.wagg/` and lock files aside.
@@ -244,8 +244,11 @@ fn everywhere(
     how: impl Fn(Fault) -> Fault + Copy,
 ) -> Expected {
     let expected = undisturbed(oldest, how);
-    for crash in ways.iter().copied() {
+    for (way, crash) in (0..).zip(ways.iter().copied()) {
         for at in 1..=last.min(expected.steps + 1) {
+            if way > 0 && !is_tried(way, at) {
+                continue;
+            }
             crash_at(crash, at, oldest, &expected, how);
         }
     }

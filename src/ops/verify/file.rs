@@ -37,7 +37,7 @@ pub fn verify_files(files: &[PathBuf], options: &Options, progress: &dyn Progres
 }
 
 fn one(path: &Path, run: &Run<'_>, scanner: &mut Scanner, found: &mut Found) {
-    let name = path.file_name().unwrap_or(OsStr::new(""));
+    let name = path.file_name().unwrap_or(OsStr::new("."));
     let text = name.to_string_lossy();
     let format = if text.ends_with(".trace.jsonl") {
         Format::Trace
@@ -83,6 +83,18 @@ fn one(path: &Path, run: &Run<'_>, scanner: &mut Scanner, found: &mut Found) {
                     subject,
                     Locus::file(path),
                     "there is no such file",
+                )
+                .with_severity(Severity::Error),
+            );
+        }
+        // Also one without a name of its own: `.`, `..`, `/`.
+        Err(_) if path.symlink_metadata().is_ok_and(|met| met.is_dir()) => {
+            found.findings.push(
+                Finding::new(
+                    Code::NotARegularFile,
+                    subject,
+                    Locus::file(path),
+                    "a folder, where a single Segment or trace file is wanted",
                 )
                 .with_severity(Severity::Error),
             );

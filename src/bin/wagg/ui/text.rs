@@ -90,9 +90,9 @@ pub fn shorten(text: &str, room: usize) -> String {
     out
 }
 
-/// A time for scripts and JSON: RFC 3339 in UTC.
+/// A time for scripts: RFC 3339 in UTC, to the millisecond, so that all have one length and order.
 pub fn rfc3339(time: Timestamp) -> String {
-    time.to_string()
+    format!("{time:.3}")
 }
 
 /// A time for tables: in the local time zone, to the second.
@@ -161,6 +161,10 @@ mod tests {
         assert_eq!(plural(0, "worker", "workers"), "0 workers");
         let time = from_ms(1_700_000_000_123).unwrap();
         assert_eq!(rfc3339(time), "2023-11-14T22:13:20.123Z");
+        for (ms, shown) in [(120, "20.120Z"), (100, "20.100Z"), (0, "20.000Z")] {
+            let time = rfc3339(from_ms(1_700_000_000_000 + ms).unwrap());
+            assert_eq!(time, format!("2023-11-14T22:13:{shown}"));
+        }
         assert_eq!(from_ms(u64::MAX), None);
     }
 }

@@ -43,6 +43,12 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         segment: args.segment,
         records: input::read(Path::new(&args.from))?,
     };
+    let empty = append.records.bytes.is_empty();
     let expect = |store: &_| args.fences.expect(store, None);
-    change::run("wagg.segment.append/1", &append, &args.flags, expect, ui)
+    let exit = change::run("wagg.segment.append/1", &append, &args.flags, expect, ui)?;
+    // Most often a pipe whose first command failed.
+    if empty {
+        ui.warn("nothing to append: the input is empty");
+    }
+    Ok(exit)
 }

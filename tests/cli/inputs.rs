@@ -150,3 +150,73 @@ fn a_bad_line_of_apply_has_its_place() {
         }
     }
 }
+
+/// No file takes all memory: neither one that is too large nor one that has no end.
+#[test]
+fn an_input_has_a_limit() {
+    let env = TestEnv::new();
+    let store = TestStore::v1(env.path("store"));
+    store.worker(7).usual(7);
+    let large = std::fs::File::create(env.path("large")).unwrap();
+    large.set_len(256 * 1024 * 1024 + 1).unwrap();
+    for command in [
+        "segment append 7/active --from",
+        "segment create 7 --config",
+        "worker create --request",
+        "repair --plan",
+        "verify --baseline",
+        "verify --file large --baseline",
+        "report merge",
+        "report merge large --baseline",
+    ] {
+        // one that never ends is read up to the limit, which takes its time
+        let endless = [
+            "worker create --request",
+            "repair --plan",
+            "verify --baseline",
+            "report merge",
+        ]
+        .contains(&command);
+        for name in ["large", "/dev/zero"]
+            .into_iter()
+            .take(1 + usize::from(endless))
+        {
+            let args = ["--store", "store", "--format", "json"].into_iter();
+            let out = env.wagg(args.chain(command.split(' ')).chain([name]));
+            let error = out.status(2).error();
+            assert_eq!(error["code"], "bad_input", "{command} {name}: {error}");
+            let told = error["message"].as_str().unwrap();
+            assert!(told.contains("over the limit of "), "{command}: {told}");
+        }
+    }
+    let out = env.wagg(["report", "merge", "-", "-"]).status(2);
+    assert!(out.stderr.contains("one file only"), "{out}");
+}
+
+/// What is no file, or nothing, is called what it is.
+#[test]
+fn an_empty_input_and_a_folder_are_named() {
+    let env = TestEnv::new();
+    let store = TestStore::v1(env.path("store"));
+    store.worker(7).usual(7);
+    for format in ["table", "json"] {
+        let args = [
+            "--store", "store", "--format", format, "segment", "append", "7/active",
+        ];
+        let out = env.prepare(args).stdin("").run().status(0);
+        assert!(
+            out.stderr.contains("nothing to append: the input is empty"),
+            "{out}"
+        );
+    }
+    for name in [".", "..", "./", "/", "store", "store/workers/"] {
+        let out = env.wagg(["verify", "--file", name]).status(1);
+        assert!(out.stdout().contains("a folder, where"), "{name}: {out}");
+        assert!(!out.stdout().contains("component"), "{name}: {out}");
+    }
+    let out = env.wagg(["verify", "--file", "-"]).status(2);
+    assert!(
+        out.stderr.contains("standard input is not supported"),
+        "{out}"
+    );
+}

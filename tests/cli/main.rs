@@ -21,6 +21,7 @@ mod migrate;
 mod migrate_status;
 mod orphans;
 mod output;
+mod outputs;
 mod reading;
 mod readme;
 mod repair;

@@ -178,7 +178,7 @@ fn a_state_lies_outside_the_store() {
     }
     fs::create_dir(kit.env.path("folder")).unwrap();
     let before = tree(&kit.env.dir());
-    let _ = kit.verify(&["--save", "folder"]).status(14);
+    let _ = kit.verify(&["--save", "folder"]).status(2);
     crate::support::tree::assert_same(&before, &tree(&kit.env.dir()), "a state that is a folder");
     let _ = kit.verify(&["--save", "folder/state"]).status(0);
     assert_eq!(fs::read_dir(kit.env.path("folder")).unwrap().count(), 1);

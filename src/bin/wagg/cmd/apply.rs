@@ -1,7 +1,5 @@
 //! `wagg apply`
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +8,7 @@ use serde_json::Value;
 use wagg::diag::{Effects, Error, Exit, Result};
 use wagg::ops::apply::{self, Answered, Counts};
 
-use super::{change, store};
+use super::{change, input, store};
 use crate::ui::{Cell, Column, ListFlags, Row, Ui, text};
 
 /// Make many changes from a stream of JSON lines
@@ -132,11 +130,7 @@ impl Row for Shown {
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let store = store::find(ui)?;
     let name = args.file.as_deref().unwrap_or(Path::new("-"));
-    let input: Box<dyn Read> = if name == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(name).map_err(|e| Error::io("open", name, e))?)
-    };
+    let input = input::open(name).map_err(|e| Error::io("open", name, e))?;
     let mut ended = Ok(Counts::default());
     // As far as it came, if the input could not be read to its end.
     let mut done = 0;

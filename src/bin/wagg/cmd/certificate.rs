@@ -9,6 +9,7 @@ use wagg::diag::{Code, Error, Result};
 use wagg::ops::verify::{Certificate, CertificateOptions, SETTLE};
 use wagg::store::Store;
 
+use super::output::{self, OutFile, Outputs};
 use crate::env;
 use crate::ui::Ui;
 
@@ -43,8 +44,26 @@ pub struct Kept {
 }
 
 impl Flags {
-    /// Opens what the flags name.
-    pub fn open(&self, store: &Store, max_line: u64, ui: &Ui) -> Result<Option<Kept>> {
+    /// The file of --since.
+    pub fn since(&self) -> Option<&PathBuf> {
+        self.since.as_ref()
+    }
+
+    /// Where --save is to write, which may be the file of --since.
+    pub fn place(&self, outputs: &mut Outputs) -> Result<Option<OutFile>> {
+        let save = self.save.as_deref();
+        save.map(|path| outputs.file(path, output::Kind::Certificate))
+            .transpose()
+    }
+
+    /// Opens what the flags name; `save` is what [`Flags::place`] gave.
+    pub fn open(
+        &self,
+        store: &Store,
+        save: Option<OutFile>,
+        max_line: u64,
+        ui: &Ui,
+    ) -> Result<Option<Kept>> {
         if self.trust_mtime && self.since.is_none() && !self.cache {
             return Err(Error::new(
                 Code::Usage,
@@ -54,7 +73,7 @@ impl Flags {
         }
         let mut options = CertificateOptions {
             since: self.since.clone(),
-            save: self.save.clone(),
+            save: save.map(|file| file.place().to_owned()),
             trust_mtime: self.trust_mtime,
             settle: SETTLE,
             max_line,

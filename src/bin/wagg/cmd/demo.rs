@@ -10,6 +10,7 @@ use wagg::diag::{Exit, IoContext, Result, shell, shell_word};
 use wagg::layout::{Leftover, leftover};
 use wagg::ops::demo;
 
+use super::output::Outputs;
 use crate::cli::{Cli, ColorArg, FormatArg};
 use crate::ui::{Format, Style, Ui, text};
 
@@ -176,7 +177,10 @@ struct Step<'a> {
 /// Makes the stores and goes through the acts.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let place = match args.dir {
-        Some(dir) => Place::Kept(std::path::absolute(&dir).io("find", dir)?),
+        Some(dir) => {
+            Outputs::default().folder(&dir)?;
+            Place::Kept(std::path::absolute(&dir).io("find", dir)?)
+        }
         None => Place::Temporary(
             tempfile::Builder::new()
                 .prefix("wagg-demo-")

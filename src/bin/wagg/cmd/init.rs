@@ -6,6 +6,7 @@ use wagg::diag::{Exit, Result};
 use wagg::ops::init;
 
 use super::change;
+use super::output::Outputs;
 use crate::ui::Ui;
 
 /// Make a new empty store
@@ -32,6 +33,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         .dir
         .or_else(|| ui.store().map(PathBuf::from))
         .unwrap_or_else(|| PathBuf::from("."));
+    Outputs::default().root(&dir)?;
     let done = args.flags.with(ui, |flags| init::init(&dir, flags))?;
     if done.outcome() == "no_change" && !done.dry_run {
         ui.status("it is a store already; nothing was changed");

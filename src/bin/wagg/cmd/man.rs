@@ -8,6 +8,7 @@ use clap_mangen::Man;
 use wagg::diag::{Code, Exit, IoContext, Result};
 use wagg::layout::{Paths, file};
 
+use super::output::{Kind, OutFile, Outputs};
 use crate::cli::Cli;
 use crate::env;
 use crate::ui::{Ui, text::plural};
@@ -45,13 +46,18 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "generated pages in a folder that is no store: made again with one command"
+    reason = "a folder for generated pages that was found to be in no store"
 )]
 fn write(dir: &Path, pages: &[(String, Vec<u8>)]) -> Result<()> {
+    let mut outputs = Outputs::default();
+    outputs.folder(dir)?;
     std::fs::create_dir_all(dir).io("create", dir)?;
-    for (name, page) in pages {
-        let path = dir.join(name);
-        std::fs::write(&path, page).io("write", path)?;
+    let files: Result<Vec<OutFile>> = pages
+        .iter()
+        .map(|(name, _)| outputs.file(&dir.join(name), Kind::Page))
+        .collect();
+    for (file, (_, page)) in files?.iter().zip(pages) {
+        file.write(page)?;
     }
     Ok(())
 }

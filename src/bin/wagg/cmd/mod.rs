@@ -14,6 +14,7 @@ mod man;
 mod migrate;
 mod op;
 mod orphans;
+pub mod output;
 mod quarantine;
 mod reading;
 mod repair;

@@ -11,7 +11,8 @@ use wagg::layout::{SegmentId, WorkerId};
 use wagg::ops::verify::{self, Options, Part, Partition, Report, Summary};
 use wagg::record::Limits;
 
-use super::store;
+use super::output::Outputs;
+use super::{input, store};
 use crate::ui::{Cell, Column, Format, ListFlags, Row, Ui, sanitize, text};
 
 /// Check a store against every rule of its format
@@ -107,6 +108,7 @@ pub struct Args {
 
 /// Carries the command out.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
+    no_stdin(&args.file)?;
     let options = Options {
         workers: Vec::new(),
         partition: args.partition,
@@ -125,22 +127,29 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         baseline: known(args.baseline.as_deref())?,
     };
     let mut kept = None;
+    let read = args.file.iter().chain(&args.baseline);
+    let reports;
     let mut report = if args.file.is_empty() {
         let store = store::find(ui)?;
+        let mut outputs = Outputs::of(store.path()).not(read);
+        let save = args.certificate.place(&mut outputs)?;
+        outputs = outputs.not(args.certificate.since());
+        reports = crate::report::open(&args.report, &mut outputs)?;
         let _lock = args
             .locked
             .then(|| store::lock_shared(&store, "verify", args.wait, ui))
             .transpose()?;
         let workers = store::workers(&store, &args.workers)?;
-        kept = args.certificate.open(&store, args.max_line, ui)?;
+        kept = args.certificate.open(&store, save, args.max_line, ui)?;
         let certificate = kept.as_ref().map(|kept| &kept.certificate);
         let options = Options { workers, ..options };
         verify::verify_since(&store, &options, certificate, ui.progress())?
     } else {
+        reports = crate::report::open(&args.report, &mut Outputs::default().not(read))?;
         verify::verify_files(&args.file, &options, ui.progress())
     };
     super::findings::paste(&mut report.findings, ui);
-    for target in &args.report {
+    for target in &reports {
         target.write(&report)?;
     }
     let whole = args.file.is_empty();
@@ -152,6 +161,18 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         kept.finish(ui)?;
     }
     Ok(exit(&report, args.strict))
+}
+
+/// Standard input has no name that says what it is, and no place for a finding.
+fn no_stdin(files: &[PathBuf]) -> Result<()> {
+    match files.iter().find(|path| path.as_os_str() == "-") {
+        None => Ok(()),
+        Some(_) => Err(Error::new(
+            Code::Usage,
+            "--file takes files only, and - is no name of one: standard input is not supported",
+        )
+        .hint("put it into a file; one that is called - is ./-")),
+    }
 }
 
 /// The status that a report comes to.
@@ -385,7 +406,7 @@ struct KnownFinding {
 }
 
 fn read_baseline(path: &std::path::Path) -> Result<BTreeSet<String>> {
-    let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
+    let bytes = input::bytes(path, input::MAX_INPUT)?;
     let known: Known = serde_json::from_slice(&bytes).map_err(|e| {
         Error::new(
             Code::BadInput,

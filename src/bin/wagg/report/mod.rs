@@ -10,6 +10,7 @@ use serde::Serialize;
 use wagg::diag::{Error, Finding, Result};
 use wagg::ops::verify::Report;
 
+use crate::cmd::output::{self, OutFile, Outputs};
 use crate::cmd::verify::{SCHEMA, Shown};
 
 /// Where a report goes, and in which form.
@@ -58,8 +59,31 @@ struct Document<'a> {
     summary: Shown<'a>,
 }
 
-impl Target {
-    /// Writes the report; an existing file is replaced, as CI systems expect.
+/// A report that may be written.
+#[derive(Debug)]
+pub struct Opened {
+    kind: Kind,
+    file: OutFile,
+}
+
+/// Looks at where reports are to go, before the work begins.
+///
+/// # Errors
+/// As [`Outputs::file`].
+pub fn open(targets: &[Target], outputs: &mut Outputs) -> Result<Vec<Opened>> {
+    targets
+        .iter()
+        .map(|target| {
+            Ok(Opened {
+                kind: target.kind,
+                file: outputs.file(&target.path, output::Kind::Report)?,
+            })
+        })
+        .collect()
+}
+
+impl Opened {
+    /// Writes the report; an earlier one is replaced, as CI systems expect.
     pub fn write(&self, report: &Report) -> Result<()> {
         let text = match self.kind {
             Kind::Json => {
@@ -69,14 +93,13 @@ impl Target {
                     summary: Shown::of(report),
                 };
                 let mut text = serde_json::to_string_pretty(&document)
-                    .map_err(|e| Error::io("write", &self.path, e.into()))?;
+                    .map_err(|e| Error::io("write", self.file.place(), e.into()))?;
                 text.push('\n');
                 text
             }
             Kind::Junit => junit::text(report),
             Kind::Sarif => sarif::text(report),
         };
-        #[expect(clippy::disallowed_methods, reason = "a report is no part of a store")]
-        std::fs::write(&self.path, text).map_err(|e| Error::io("write", &self.path, e))
+        self.file.write(text.as_bytes())
     }
 }

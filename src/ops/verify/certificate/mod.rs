@@ -51,7 +51,8 @@ pub const SETTLE: Duration = Duration::from_secs(2);
 pub struct CertificateOptions {
     /// What an earlier look said.
     pub since: Option<PathBuf>,
-    /// Where to say what this one found; may be the same file.
+    /// Where to say what this one found; may be the same file. A link, a pipe or a device that
+    /// stands there takes the bytes and stays what it is.
     pub save: Option<PathBuf>,
     /// Take a file for unchanged if its number, size and times are.
     pub trust_mtime: bool,
@@ -156,6 +157,12 @@ impl Certificate {
             ),
         )
         .hint("name a file outside the store, or let --cache choose one"))
+    }
+
+    /// Whether a file that begins like this is a certificate, of whichever build.
+    #[must_use]
+    pub fn is_one(head: &[u8]) -> bool {
+        head.starts_with(MAGIC)
     }
 
     /// Whether a new certificate is written.

@@ -1,5 +1,6 @@
 //! A certificate that is written, entry by entry.
 
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,10 +10,34 @@ use tempfile::NamedTempFile;
 use super::MAGIC;
 use crate::diag::{Error, Result};
 
-/// A certificate under a temporary name beside its place. Dropped, it is gone.
+/// Where the bytes go.
+enum Sink {
+    /// Under a temporary name beside the place. Dropped, it is gone.
+    Beside(NamedTempFile),
+    /// Through what stands in the place, which is no file of its own.
+    Through(File),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Beside(file) => file.write(bytes),
+            Self::Through(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Beside(file) => file.flush(),
+            Self::Through(file) => file.flush(),
+        }
+    }
+}
+
+/// A certificate that is not in its place yet.
 pub(super) struct Saver {
     path: PathBuf,
-    file: BufWriter<NamedTempFile>,
+    file: BufWriter<Sink>,
     hasher: Hasher,
     count: u64,
     /// The first thing that went wrong; nothing is written after it.
@@ -29,10 +54,20 @@ impl Saver {
         if path.is_dir() {
             return Err(Error::io("write", path, io::ErrorKind::IsADirectory.into()));
         }
-        let file = tempfile::Builder::new()
-            .prefix(".wagg-certificate-")
-            .tempfile_in(folder)
-            .map_err(|e| Error::io("write", path, e))?;
+        // A rename would put a file where a device stands, for all who use it.
+        let through = path.symlink_metadata().is_ok_and(|met| !met.is_file());
+        let file = if through {
+            OpenOptions::new()
+                .append(true)
+                .open(path)
+                .map(Sink::Through)
+        } else {
+            tempfile::Builder::new()
+                .prefix(".wagg-certificate-")
+                .tempfile_in(folder)
+                .map(Sink::Beside)
+        }
+        .map_err(|e| Error::io("write", path, e))?;
         let mut this = Self {
             path: path.to_owned(),
             file: BufWriter::with_capacity(128 * 1024, file),
@@ -76,6 +111,9 @@ impl Saver {
         }
         let file = self.file.into_inner().map_err(|e| failed(e.into_error()))?;
         // Not synced: what a crash leaves of it is found out by its digest.
-        file.persist(&path).map(drop).map_err(|e| failed(e.error))
+        match file {
+            Sink::Beside(file) => file.persist(&path).map(drop).map_err(|e| failed(e.error)),
+            Sink::Through(_) => Ok(()),
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! How the answer of a migration is printed.
 
-use std::path::Path;
-
 use serde::Serialize;
 use wagg::diag::{Error, Result};
 use wagg::ops::change::{Passed, Settled};
@@ -9,6 +7,7 @@ use wagg::ops::migrate::{Did, Report, WorkerReport};
 use wagg::record::document::MigrationDiagnostic;
 
 use super::status::Left;
+use crate::cmd::output::OutFile;
 use crate::ui::{Block, Cell, Column, Format, ListFlags, Row, Style, Ui, text};
 
 /// The schema of the whole answer.
@@ -64,8 +63,8 @@ pub fn show(report: &Report, settled: &[Settled], ui: &Ui) -> Result<()> {
     }
 }
 
-/// Writes the whole report to a file; an existing one is replaced.
-pub fn write(report: &Report, path: &Path) -> Result<()> {
+/// Writes the whole report to a file; an earlier one is replaced.
+pub fn write(report: &Report, file: &OutFile) -> Result<()> {
     #[derive(Serialize)]
     struct Document<'a> {
         schema: &'a str,
@@ -76,11 +75,10 @@ pub fn write(report: &Report, path: &Path) -> Result<()> {
         schema: SCHEMA,
         report,
     };
-    let mut text =
-        serde_json::to_string_pretty(&document).map_err(|e| Error::io("write", path, e.into()))?;
+    let mut text = serde_json::to_string_pretty(&document)
+        .map_err(|e| Error::io("write", file.place(), e.into()))?;
     text.push('\n');
-    #[expect(clippy::disallowed_methods, reason = "a report is no part of a store")]
-    std::fs::write(path, text).map_err(|e| Error::io("write", path, e))
+    file.write(text.as_bytes())
 }
 
 /// The report without its Workers, for the last line of a stream.

@@ -9,6 +9,7 @@ use wagg::ops::migrate::{Done, Home, Options, migrate};
 
 use super::answer;
 use crate::cmd::change::{self, ChangeFlags, Made};
+use crate::cmd::output::{Kind, Outputs};
 use crate::cmd::store;
 use crate::ui::Ui;
 
@@ -72,6 +73,16 @@ pub fn run(args: Start, ui: &Ui) -> Result<Exit> {
         Some(path) => path.to_owned(),
         None => store::find(ui)?.path().to_owned(),
     };
+    // Looked at before the work, so that a migration does not end without its report.
+    let report = match &args.report {
+        Some(file) => {
+            let mut outputs = Outputs::of(&path)
+                .beside(&options.roots.sessions, "the legacy Session root")
+                .beside(&options.roots.metadata, "the legacy metadata root");
+            Some(outputs.file(file, Kind::Report)?)
+        }
+        None => None,
+    };
     let home = Home::open(&path)?;
     let mut done = args
         .change
@@ -88,11 +99,11 @@ pub fn run(args: Start, ui: &Ui) -> Result<Exit> {
         retried: done.report.request_id.is_some(),
     };
     change::answer(made, ui, || answer::show(&done.report, &done.settled, ui))?;
-    if let Some(path) = &args.report {
+    if let Some(file) = &report {
         // The migration has been made whatever becomes of its report.
         let made = done.report.operation_id.is_some();
         let effects = if made { Effects::All } else { Effects::None };
-        answer::write(&done.report, path).map_err(|e| e.effects(effects))?;
+        answer::write(&done.report, file).map_err(|e| e.effects(effects))?;
     }
     Ok(exit(done, ui))
 }

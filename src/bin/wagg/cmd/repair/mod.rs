@@ -3,7 +3,7 @@
 mod answer;
 mod item;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ use wagg::record::Limits;
 use wagg::store::Store;
 
 use self::answer::{end, planned};
-use super::{change, store, verify};
+use super::output::{Kind, Outputs};
+use super::{change, input, store, verify};
 use crate::ui::{ListFlags, Ui};
 
 /// Mend a store: show what would be done, or do it
@@ -84,9 +85,14 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
 }
 
 fn in_store(store: &Store, args: &Args, flags: &Flags<'_>, ui: &Ui) -> Result<Exit> {
+    // Looked at before the store is, which takes long.
+    let out = match &args.plan_out {
+        Some(path) => Some(Outputs::of(store.path()).file(path, Kind::Report)?),
+        None => None,
+    };
     let file = match &args.plan {
         Some(path) => {
-            let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
+            let bytes = input::bytes(path, input::MAX_INPUT)?;
             let plan = PlanFile::read(&bytes).map_err(|e| e.at(Locus::file(path)))?;
             Some((plan, given_file(&bytes)))
         }
@@ -123,8 +129,8 @@ fn in_store(store: &Store, args: &Args, flags: &Flags<'_>, ui: &Ui) -> Result<Ex
             "interrupted while the plan was made; nothing was changed",
         ));
     }
-    if let Some(path) = &args.plan_out {
-        write_plan(path, &plan.to_bytes(store.path())?)?;
+    if let Some(out) = &out {
+        out.write(&plan.to_bytes(store.path())?)?;
     }
     if !args.apply || flags.dry_run {
         return planned(&plan, args, flags, ui);
@@ -180,12 +186,4 @@ fn worker(store: &Store, text: &str) -> Result<WorkerId> {
     all.first().copied().ok_or_else(|| {
         Error::new(Code::NotFound, format!("{text} names no Worker")).hint("wagg worker list")
     })
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a file of a person's own, outside of what the store layer keeps"
-)]
-fn write_plan(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).map_err(|e| Error::io("write", path, e))
 }

@@ -1,11 +1,12 @@
 //! `wagg report merge`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use wagg::diag::{Error, Exit, Result};
+use wagg::diag::{Exit, Result};
 use wagg::ops::verify::{PartReport, merge};
 
-use crate::cmd::{findings, verify};
+use crate::cmd::output::Outputs;
+use crate::cmd::{findings, input, verify};
 use crate::ui::{ListFlags, Ui};
 
 /// Put the reports of all parts of a store together
@@ -41,18 +42,27 @@ pub struct Args {
 
 /// Carries the command out.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
+    let named: Vec<Option<&Path>> = args
+        .files
+        .iter()
+        .chain(&args.baseline)
+        .map(|path| Some(path.as_path()))
+        .collect();
+    input::one_stdin(&named)?;
+    let mut outputs = Outputs::default().not(args.files.iter().chain(&args.baseline));
+    let reports = crate::report::open(&args.report, &mut outputs)?;
     let parts: Result<Vec<PartReport>> = args
         .files
         .iter()
         .map(|path| {
-            let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
+            let bytes = input::bytes(path, input::MAX_INPUT)?;
             PartReport::read(path, &bytes)
         })
         .collect();
     let known = verify::known(args.baseline.as_deref())?;
     let mut report = merge(parts?, known)?;
     findings::paste(&mut report.findings, ui);
-    for target in &args.report {
+    for target in &reports {
         target.write(&report)?;
     }
     verify::show(&report, &args.list, true, ui)?;

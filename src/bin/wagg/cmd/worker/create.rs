@@ -1,10 +1,8 @@
 //! `wagg worker create`
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use wagg::diag::{Error, Exit, Result};
+use wagg::diag::{Exit, Result};
 use wagg::ops::change::Expect;
 use wagg::ops::worker::create::{Create, DEFAULT_PROFILE, GivenRequest};
 
@@ -59,18 +57,6 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
 }
 
 fn given(path: PathBuf) -> Result<GivenRequest> {
-    let mut bytes = Vec::new();
-    let input: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(std::io::stdin().lock())
-    } else {
-        Box::new(File::open(&path).map_err(|e| Error::io("open", &path, e))?)
-    };
-    input
-        .take(MAX_REQUEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| Error::io("read", &path, e))?;
-    if bytes.len() as u64 > MAX_REQUEST {
-        return Err(input::too_large(&path, MAX_REQUEST));
-    }
+    let bytes = input::bytes(&path, MAX_REQUEST)?;
     Ok(GivenRequest { path, bytes })
 }

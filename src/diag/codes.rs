@@ -317,6 +317,7 @@ codes! {
     UndoConflict = "undo_conflict", None, Some(Exit::Refused), RepairClass::None, "something was built on the operation since";
     TargetExists = "target_exists", None, Some(Exit::Refused), RepairClass::None, "the target is already there";
     TargetDiffers = "target_differs", None, Some(Exit::Refused), RepairClass::None, "the target is there and differs from the source";
+    SourceGone = "source_gone", None, Some(Exit::Refused), RepairClass::None, "a source that a former run knew is not there";
     SourceChanged = "source_changed", None, Some(Exit::Refused), RepairClass::None, "a source changed while it was read";
     PlanMismatch = "plan_mismatch", None, Some(Exit::Refused), RepairClass::None, "a repair plan is not what it was when it was made";
     PartitionMismatch = "partition_mismatch", None, Some(Exit::Refused), RepairClass::None, "reports are not those of all parts of one look";

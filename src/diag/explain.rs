@@ -506,6 +506,11 @@ impl Code {
                 example: "workers/1/session exists, and one byte of a Segment is not that of the legacy root.",
                 remedy: "Compare the file that is named in both places. If the Worker went on after an earlier migration, the target is newer and right; otherwise move the target out of the store and run the same command again.",
             },
+            Self::SourceGone => Text {
+                cause: "A former wagg migrate found legacy metadata or a Session of this Worker and could not move it. Now it is not where the roots that were named say: one of them is named wrongly, not mounted or cleared away. What is known stays known, so the Worker stays left, and the migration is not complete.",
+                example: "wagg migrate --sessions /data/sessions --metadata /data/worker, where the run before named /data/workers.",
+                remedy: "Name the roots of the run before; the hint has them if they were noted. If the source was taken away on purpose, make an empty folder worker-runtime-N in the metadata root (of a Session: take the pointer to it out of metadata.json) and run it again: that says that there is nothing of the Worker any more.",
+            },
             Self::SourceChanged => Text {
                 cause: "A source was written to while it was read, so that what was read is no one state of it. Nothing was put in place. wagg report merge says it of a store whose Workers or runtime.json were not the same for all parts.",
                 example: "A Runtime of the old layout appended to a legacy Session during wagg migrate.",

@@ -720,8 +720,9 @@ fn c21_absent_roots_are_said_aloud() {
         .metadata("worker-runtime-1", Some((1, Some(0x11))));
     let out = place.run(&["--format", "json"]).status(1);
     assert!(
-        out.stderr
-            .contains("the sessions root legacy/sessions is not there, so it counts as empty"),
+        out.stderr.contains(
+            "the sessions root legacy/sessions is not there: it counts as empty, and not all"
+        ),
         "{out}"
     );
     let summary = &out.json()["summary"];

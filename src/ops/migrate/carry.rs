@@ -13,6 +13,7 @@ use super::report::Report;
 use super::run::{Done, Run, settle_states, unwritable};
 use crate::diag::{Code, Effects, Error, Result};
 use crate::layout::OperationId;
+use crate::ops::legacy::Roots;
 use crate::store::journal::{OpenOperation, Outcome, Receipt};
 
 /// A plan that is carried out under its intent.
@@ -22,6 +23,8 @@ pub(super) struct Work<'a> {
     pub sources: &'a Sources,
     pub names: &'a Names,
     pub previous: Option<OperationId>,
+    /// The roots that former runs noted.
+    pub known_roots: Option<&'a Roots>,
 }
 
 impl Work<'_> {
@@ -74,10 +77,10 @@ impl Work<'_> {
         report.facts = Some(Notes::path(id));
         let mut all_left = self.plan.left_set();
         all_left.extend(left.values().map(LeftWorker::of));
-        report.conclude(&self.run.options.roots);
-        let complete = report.is_complete() && stopped.is_none();
+        report.conclude(&self.run.options.roots, self.known_roots);
+        let complete = report.none_is_left() && stopped.is_none();
         report.outcome = if complete { "done" } else { "partial" }.to_owned();
-        report.conclude(&self.run.options.roots);
+        report.conclude(&self.run.options.roots, self.known_roots);
         manifest.conclude(complete, &self.plan.diagnostics);
         let summary = serde_json::to_value(&report.summary).map_err(unwritable)?;
         let ended = write_manifest(self.run.guard, &mut manifest, self.names)
@@ -105,13 +108,12 @@ impl Work<'_> {
     /// manifest with what is known already.
     fn begin(&self, id: OperationId, manifest: &mut Manifest) -> Result<Notes> {
         let moving: Vec<_> = self.plan.becoming_ours().collect();
-        let roots = &self.run.options.roots;
         let file = Notes::begin(
             self.run.guard,
             &NotesBegin {
                 operation: id,
-                sessions: &roots.sessions.to_string_lossy(),
-                metadata: &roots.metadata.to_string_lossy(),
+                sessions: &self.sources.sessions_path().to_string_lossy(),
+                metadata: &self.sources.metadata_path().to_string_lossy(),
                 moving: &moving,
                 previous: self.previous,
                 temp: &self.names.latest,

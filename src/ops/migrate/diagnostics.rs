@@ -18,13 +18,16 @@ pub(super) fn diagnostics(
     catalog: &Catalog,
     ownership: &Ownership,
     sources: &Sources,
+    gone: impl Iterator<Item = WorkerId>,
 ) -> Vec<MigrationDiagnostic> {
     let known = |worker: Option<WorkerId>| {
         worker.is_some_and(|id| catalog.standing(id) != Standing::Unknown)
     };
     let mut all = Vec::new();
-    // Workers whose legacy metadata does not read: any of the Sessions may be theirs.
-    let mut silent: Vec<String> = Vec::new();
+    // Workers whose legacy metadata does not read, or went away before they were moved: any of the Sessions may be theirs.
+    let mut silent: Vec<String> = gone
+        .map(|id| WorkerName::of(id).as_str().to_owned())
+        .collect();
     let mut referenced: BTreeSet<SessionId> = BTreeSet::new();
     for source in ownership.sources() {
         if known(source.worker) {

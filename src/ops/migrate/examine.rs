@@ -67,7 +67,7 @@ impl Examiner<'_> {
         Ok((item, notes))
     }
 
-    fn metadata_path(&self, id: WorkerId) -> PathBuf {
+    pub fn metadata_path(&self, id: WorkerId) -> PathBuf {
         let name = WorkerName::of(id);
         let folder = self.sources.roots.metadata.join(name.as_str());
         folder.join(file::METADATA)
@@ -88,15 +88,7 @@ impl Examiner<'_> {
         let document = || Locus::file(self.metadata_path(id));
         let claim = self.ownership.claim_of(id);
         let (session, segment) = match claim {
-            Claim::Nothing => {
-                // What was migrated stays so when its source is gone.
-                if matches!(self.manifest.state(id), Some("migrated" | "pending")) {
-                    item.session = self.manifest.session(id);
-                    return Ok(Step::Done);
-                }
-                item.state = Some(State::NoLegacyMetadata);
-                return Ok(Step::Nothing);
-            }
+            Claim::Nothing => return self.without_claim(item),
             Claim::Trouble(trouble) => {
                 let what = "the legacy metadata can not be read";
                 let finding = trouble.finding(Subject::worker(id), self.metadata_path(id), what);

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diag::{Code, Error, Finding, Locus, Result};
 use crate::layout::{OperationId, Paths, SegmentId, SessionId, WorkerId, file};
+use crate::ops::legacy::Roots;
 use crate::store::fs::{OutFile, ensure_dirs, failed, replace_via, unknown};
 use crate::store::{Dir, FileStat, Guard, StoreGuard, read_bytes};
 
@@ -149,6 +150,11 @@ impl LeftWorker {
             message: finding.message.clone(),
         }
     }
+
+    /// Whether all that is known is that its source is not there any more.
+    fn is_gone(&self) -> bool {
+        self.code == Code::SourceGone.info().name
+    }
 }
 
 /// The first line of a file.
@@ -189,6 +195,16 @@ struct Latest {
     operation_id: OperationId,
 }
 
+/// What one file says.
+#[derive(Default)]
+struct OneFile {
+    roots: Option<Roots>,
+    moved: Vec<WorkerId>,
+    left: Vec<LeftWorker>,
+    /// It has its last line, and no Worker was left out.
+    came_to_all: bool,
+}
+
 /// What former runs noted.
 #[derive(Debug, Default)]
 pub struct Known {
@@ -201,6 +217,10 @@ pub struct Known {
     /// What the newest run left.
     pub left: BTreeSet<LeftWorker>,
     left_ids: BTreeSet<WorkerId>,
+    /// Workers that were left when they were last come to.
+    unsettled: BTreeMap<WorkerId, LeftWorker>,
+    /// The legacy roots of the newest run that found anything in them, absolute.
+    pub roots: Option<Roots>,
     /// What the newest run came to, if it came to an end.
     pub summary: Option<serde_json::Value>,
 }
@@ -229,18 +249,43 @@ impl Known {
         known.latest = latest.map(|latest| latest.operation_id);
         let mut next = known.latest;
         let mut seen = BTreeSet::new();
+        let (mut newer, mut settled) = (BTreeSet::new(), false);
         // From the newest to the oldest: what is known already is newer.
         while let Some(operation) = next.take()
             && seen.len() < files
             && seen.insert(operation)
         {
-            next = known.read_one(&dir, operation).unwrap_or_default();
+            let mut file = OneFile::default();
+            next = known
+                .read_one(&dir, operation, &mut file)
+                .unwrap_or_default();
+            let found = !file.moved.is_empty() || file.left.iter().any(|l| !l.is_gone());
+            if known.roots.is_none() && found {
+                known.roots = file.roots;
+            }
+            if !settled {
+                for left in file.left {
+                    let id = left.worker_id.filter(|id| !newer.contains(id));
+                    if let Some(id) = id {
+                        known.unsettled.entry(id).or_insert(left);
+                    }
+                }
+                newer.extend(file.moved);
+            }
+            // A run that came to every Worker says all that was left by then; one that was
+            // stopped does not.
+            settled |= file.came_to_all;
         }
         known.moving = merged(std::mem::take(&mut known.moving));
         known
     }
 
-    fn read_one(&mut self, dir: &Dir, operation: OperationId) -> io::Result<Option<OperationId>> {
+    fn read_one(
+        &mut self,
+        dir: &Dir,
+        operation: OperationId,
+        file: &mut OneFile,
+    ) -> io::Result<Option<OperationId>> {
         let newest = self.latest == Some(operation);
         let mut lines = io::BufReader::with_capacity(256 * 1024, dir.file(name_of(operation))?);
         let mut line = Vec::new();
@@ -252,33 +297,53 @@ impl Known {
             if line.last() != Some(&b'\n') {
                 return Ok(before);
             }
-            if let Some(previous) = self.take(&line, newest) {
+            if let Some(previous) = self.take(&line, newest, file) {
                 before = previous;
             }
         }
     }
 
     /// Takes one line in. Gives what the file before is, if the line says so.
-    fn take(&mut self, line: &[u8], newest: bool) -> Option<Option<OperationId>> {
+    fn take(
+        &mut self,
+        line: &[u8],
+        newest: bool,
+        file: &mut OneFile,
+    ) -> Option<Option<OperationId>> {
         let kind: Kind<'_> = serde_json::from_slice(line).ok()?;
         match &*kind.kind {
             "run" => {
                 let run: Run = serde_json::from_slice(line).ok()?;
                 self.moving
                     .extend(run.moving.iter().filter_map(|r| range(r)));
+                let roots = Roots {
+                    sessions: run.sessions.into(),
+                    metadata: run.metadata.into(),
+                };
+                // One that was noted as it was given means nothing from another folder.
+                let absolute = roots.sessions.is_absolute() && roots.metadata.is_absolute();
+                file.roots = absolute.then_some(roots);
                 return Some(run.previous);
             }
             "worker" => {
                 let noted: Noted = serde_json::from_slice(line).ok()?;
+                file.moved.push(noted.worker_id);
                 self.moved.entry(noted.worker_id).or_insert(noted);
             }
-            "left" if newest => {
+            "left" => {
                 let left: LeftWorker = serde_json::from_slice(line).ok()?;
-                self.left_ids.extend(left.worker_id);
-                self.left.insert(left);
+                if newest {
+                    self.left_ids.extend(left.worker_id);
+                    self.left.insert(left.clone());
+                }
+                file.left.push(left);
             }
-            "summary" if newest => {
+            "summary" => {
                 let mut summary: serde_json::Value = serde_json::from_slice(line).ok()?;
+                file.came_to_all = summary.get("not_reached").and_then(|n| n.as_u64()) == Some(0);
+                if !newest {
+                    return None;
+                }
                 if let Some(fields) = summary.as_object_mut() {
                     fields.remove("type");
                 }
@@ -297,6 +362,17 @@ impl Known {
                 let at = self.moving.partition_point(|(from, _)| *from <= n);
                 at > 0 && self.moving[at - 1].1 >= n
             })
+    }
+
+    /// Why this Worker was left when a run last came to it, if it was, and something of it was in
+    /// the legacy roots then.
+    #[must_use]
+    pub fn left_source(&self, id: WorkerId) -> Option<&LeftWorker> {
+        // Who it is could not be told: nothing was said of its sources.
+        let identity = [Paths::worker(id), Paths::worker_document(id)];
+        self.unsettled
+            .get(&id)
+            .filter(|left| !identity.iter().any(|path| path.as_os_str() == &*left.path))
     }
 
     /// Whether the newest run left this Worker.

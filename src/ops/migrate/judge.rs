@@ -83,6 +83,9 @@ impl Examiner<'_> {
         if let SessionPlace::Trouble(finding) = place {
             return Err(finding.clone().into());
         }
+        if let Some(stop) = self.session_gone(whose).filter(|_| !there) {
+            return Err(stop);
+        }
         // A Worker that was migrated before keeps that; one that never ran is pending.
         item.state = Some(match self.manifest.state(id) {
             Some("migrated") => State::Migrated(Some(whose.session)),

@@ -53,6 +53,8 @@ pub struct Manifest {
     /// Everything but the Workers, in its order.
     fields: Map<String, Value>,
     workers: BTreeMap<String, Value>,
+    /// It was read from disk.
+    there: bool,
     /// It says something that the one on disk does not, spelling aside.
     more: bool,
 }
@@ -100,6 +102,7 @@ impl Manifest {
         Ok(Self {
             fields,
             workers,
+            there: true,
             more: false,
         })
     }
@@ -113,6 +116,7 @@ impl Manifest {
         Self {
             fields,
             workers: BTreeMap::new(),
+            there: false,
             more: true,
         }
     }
@@ -121,6 +125,20 @@ impl Manifest {
     #[must_use]
     pub fn state(&self, id: WorkerId) -> Option<&str> {
         self.workers.get(&id.to_string())?.get("state")?.as_str()
+    }
+
+    /// Whether it was there when it was read.
+    #[must_use]
+    pub const fn is_there(&self) -> bool {
+        self.there
+    }
+
+    /// What it says was left where it was.
+    #[must_use]
+    pub fn diagnostics(&self) -> Vec<MigrationDiagnostic> {
+        let said = self.fields.get("diagnostics").cloned();
+        said.and_then(|said| serde_json::from_value(said).ok())
+            .unwrap_or_default()
     }
 
     /// The Session that a Worker's checkpoint names.

@@ -20,6 +20,7 @@ mod diagnostics;
 mod each;
 mod examine;
 mod facts;
+mod gone;
 mod judge;
 mod layout_up;
 mod manifest;

@@ -8,6 +8,7 @@ use super::diagnostics::diagnostics;
 use super::each::each;
 use super::examine::Examiner;
 use super::facts::{Known, LeftWorker};
+use super::gone::is_gone;
 use super::manifest::{Manifest, State};
 use super::{Options, Sources};
 use crate::diag::{Finding, Progress, Result, Severity, Subject};
@@ -158,7 +159,14 @@ pub(super) fn plan(
     if found.interrupted || progress.interrupted() {
         return Err(interrupted());
     }
-    let diagnostics = diagnostics(&found.catalog, &ownership, sources);
+    let diagnostics = if manifest.is_there() && !sources.are_there() {
+        // With a root away nothing can be said of owners: what was known stays.
+        manifest.diagnostics()
+    } else {
+        let workers = found.workers.iter().copied();
+        let gone = workers.filter(|id| is_gone(&ownership, manifest, known, *id));
+        diagnostics(&found.catalog, &ownership, sources, gone)
+    };
     let Found {
         workers,
         doubtful,

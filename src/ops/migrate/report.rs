@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::{LeftWorker, Moved};
 use super::plan::{Item, Plan, Step};
-use crate::diag::{Finding, shell};
+use crate::diag::{Code, Finding, shell};
 use crate::layout::{OperationId, SessionId, WorkerId};
 use crate::ops::legacy::Roots;
 use crate::record::document::MigrationDiagnostic;
@@ -199,7 +199,7 @@ pub struct RootReport {
     pub kind: String,
     /// As given.
     pub path: String,
-    /// One that is not there counts as empty.
+    /// One that is not there counts as empty, and the answer is not complete then.
     pub present: bool,
     /// Its folders.
     pub folders: u64,
@@ -236,7 +236,7 @@ pub struct Summary {
     pub orphan_sessions: u64,
     /// Sessions that more than one owner points at.
     pub shared_sessions: u64,
-    /// Whether no Worker is left.
+    /// Whether both roots were looked at and no Worker is left.
     pub complete: bool,
 }
 
@@ -316,7 +316,9 @@ impl Report {
     }
 
     /// Counts, and says what to do next.
-    pub(super) fn conclude(&mut self, given: &Roots) {
+    ///
+    /// `noted` are the roots of the newest run that found anything, for who named others now.
+    pub(super) fn conclude(&mut self, given: &Roots, noted: Option<&Roots>) {
         let mut s = Summary {
             workers: self.workers.len() as u64,
             complete: true,
@@ -347,17 +349,22 @@ impl Report {
                 _ => s.shared_sessions += 1,
             }
         }
-        s.complete = s.left == 0 && s.not_reached == 0;
-        self.next = Some(self.next_command(&s, given));
+        let absent = self.roots.iter().any(|root| !root.present);
+        s.complete = s.left == 0 && s.not_reached == 0 && !absent;
+        self.next = match noted.filter(|noted| *noted != &absolute(given)) {
+            _ if !absent && !s.reasons.contains_key(Code::SourceGone.info().name) => {
+                Some(self.next_command(&s, given))
+            }
+            Some(noted) => Some(format!("wagg migrate {} --dry-run", flags(noted))),
+            // Which folder was meant can not be told.
+            None if absent => None,
+            None => Some(format!("wagg explain {}", Code::SourceGone)),
+        };
         self.summary = s;
     }
 
     fn next_command(&self, s: &Summary, given: &Roots) -> String {
-        let roots = format!(
-            "--sessions {} --metadata {}",
-            shell(&given.sessions),
-            shell(&given.metadata)
-        );
+        let roots = flags(given);
         if self.outcome == "planned" && (s.migrated > 0 || s.left == 0) {
             return format!("wagg migrate {roots}");
         }
@@ -373,9 +380,33 @@ impl Report {
         "wagg verify".to_owned()
     }
 
-    /// Whether Workers are left, or were not come to.
+    /// Whether no Worker is left and all were come to, whatever was looked at.
+    #[must_use]
+    pub(super) const fn none_is_left(&self) -> bool {
+        self.summary.left == 0 && self.summary.not_reached == 0
+    }
+
+    /// Whether both roots were looked at, no Worker is left and all were come to.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.summary.complete
+    }
+}
+
+/// The roots as the command takes them.
+fn flags(roots: &Roots) -> String {
+    format!(
+        "--sessions {} --metadata {}",
+        shell(&roots.sessions),
+        shell(&roots.metadata)
+    )
+}
+
+fn absolute(roots: &Roots) -> Roots {
+    let absolute =
+        |path: &std::path::Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Roots {
+        sessions: absolute(&roots.sessions),
+        metadata: absolute(&roots.metadata),
     }
 }

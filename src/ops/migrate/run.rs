@@ -52,7 +52,7 @@ pub fn migrate(
     if flags.dry_run {
         return dry_run(&home, options, progress);
     }
-    if are_absent(&options.roots) && home.oldest.is_none() {
+    if nothing_known(&home, options)? {
         // As the reference: no lock, and nothing written.
         return nothing_there(options);
     }
@@ -183,18 +183,27 @@ fn roots_of(options: &Options, sources: &Sources) -> Vec<RootReport> {
     ]
 }
 
+/// Whether neither legacy root is there, and no run was ever here: what former runs knew stays
+/// known.
+fn nothing_known(home: &Home, options: &Options) -> Result<bool> {
+    Ok(are_absent(&options.roots)
+        && home.oldest.is_none()
+        && !Manifest::read(&home.catalog)?.is_there()
+        && Known::newest(&home.root).latest.is_none())
+}
+
 /// Neither legacy root is there.
 fn nothing_there(options: &Options) -> Result<Done> {
     let sources = Sources::read(options, &Known::default(), &NoProgress)?;
     let empty = Plan::empty();
     let mut report = Report::of(&empty, roots_of(options, &sources), false);
     "no_change".clone_into(&mut report.outcome);
-    report.conclude(&options.roots);
+    report.conclude(&options.roots, None);
     Ok(Done::of(report))
 }
 
 fn dry_run(home: &Home, options: &Options, progress: &dyn Progress) -> Result<Done> {
-    if are_absent(&options.roots) && home.oldest.is_none() {
+    if nothing_known(home, options)? {
         return nothing_there(options);
     }
     let manifest = Manifest::read(&home.catalog)?;
@@ -221,7 +230,7 @@ fn dry_run(home: &Home, options: &Options, progress: &dyn Progress) -> Result<Do
     if !needed {
         "no_change".clone_into(&mut report.outcome);
     }
-    report.conclude(&options.roots);
+    report.conclude(&options.roots, known.roots.as_ref());
     Ok(Done::of(report))
 }
 
@@ -348,7 +357,7 @@ impl Run<'_> {
         let notes = std::mem::take(&mut plan.notes);
         if !needs_writing(&plan, &manifest, &known) {
             report.remark(notes);
-            return self.no_change(report);
+            return self.no_change(report, &known);
         }
         refuse_live(&self.home.catalog)?;
         if self.progress.interrupted() {
@@ -368,14 +377,15 @@ impl Run<'_> {
             sources: &sources,
             names: &names,
             previous: known.latest,
+            known_roots: known.roots.as_ref(),
         };
         work.carry_out(operation, manifest, report, notes)
     }
 
-    fn no_change(&self, mut report: Report) -> Result<Done> {
+    fn no_change(&self, mut report: Report, known: &Known) -> Result<Done> {
         "no_change".clone_into(&mut report.outcome);
         report.request_id.clone_from(&self.flags.request_id);
-        report.conclude(&self.options.roots);
+        report.conclude(&self.options.roots, known.roots.as_ref());
         if self.flags.request_id.is_none() {
             return Ok(Done::of(report));
         }

@@ -98,6 +98,12 @@ impl Sources {
         &self.absolute.metadata
     }
 
+    /// Whether both roots are there.
+    #[must_use]
+    pub fn are_there(&self) -> bool {
+        !self.sessions.root.is_absent() && !self.metadata.is_absent()
+    }
+
     /// The open Session root, if it is there.
     #[must_use]
     pub fn sessions_dir(&self) -> Option<&Dir> {

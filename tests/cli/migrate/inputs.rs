@@ -71,7 +71,7 @@ fn missing_roots_count_as_empty_and_are_named() {
         "nor",
     ];
     let out = tree::unchanged(&[old.store.root()], "no roots", || old.env.wagg(args));
-    let out = out.status(0);
+    let out = out.status(1);
     assert!(
         out.stderr.contains("the metadata root nor is not there"),
         "{out}"

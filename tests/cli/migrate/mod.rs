@@ -3,6 +3,7 @@
 mod answers;
 mod cases;
 mod corpus;
+mod gone;
 mod inputs;
 mod reruns;
 

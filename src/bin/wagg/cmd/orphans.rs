@@ -70,7 +70,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
 pub fn exit(report: &Report) -> Exit {
     if report.interrupted {
         Exit::Interrupted
-    } else if report.is_clean() {
+    } else if report.is_clean() && report.summary.roots.iter().all(|root| root.present) {
         Exit::Ok
     } else {
         Exit::Left
@@ -100,7 +100,7 @@ impl Row for Found<'_> {
 pub fn show(report: &Report, options: &Options, list: &ListFlags, ui: &Ui) -> Result<()> {
     for root in report.summary.roots.iter().filter(|root| !root.present) {
         ui.warn(format!(
-            "the {} root {} is not there, so it counts as empty",
+            "the {} root {} is not there: it counts as empty, and not all that was asked for was looked at",
             root.kind, root.path
         ));
     }

@@ -19,7 +19,7 @@ const LISTED: usize = 40;
 pub fn show(report: &Report, settled: &[Settled], ui: &Ui) -> Result<()> {
     for root in report.roots.iter().filter(|root| !root.present) {
         ui.warn(format!(
-            "the {} root {} is not there, so it counts as empty",
+            "the {} root {} is not there: it counts as empty, and the answer is not complete; if there never was one, name an empty folder",
             root.kind, root.path
         ));
     }

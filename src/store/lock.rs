@@ -111,6 +111,8 @@ impl Locks {
         let fail = |e| failed("make", &path, e);
         let root = WriteDir::guarded(root.try_clone().map_err(fail)?);
         let wagg = root.ensure_dir(file::WAGG).map_err(fail)?.0;
+        // An older version made it for whoever may read the store.
+        wagg.make_private().map_err(fail)?;
         Ok(Self { root, wagg })
     }
 

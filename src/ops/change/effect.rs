@@ -63,6 +63,9 @@ pub enum Effect {
         bytes: u64,
         /// Of its content.
         sha256: String,
+        /// The file beside it that its content comes from: it gets no rights that this one has not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rights_of: Option<String>,
     },
     /// A new folder appears whole.
     Folder {
@@ -225,8 +228,8 @@ impl Act {
         })
     }
 
-    /// A new file with these bytes.
-    pub fn file(path: PathBuf, content: Vec<u8>) -> Result<Self> {
+    /// A new file with these bytes, which come from the file `rights_of` in the same folder.
+    pub fn file(path: PathBuf, content: Vec<u8>, rights_of: Option<String>) -> Result<Self> {
         let (_, name) = split(&path)?;
         Ok(Self {
             effect: Effect::File {
@@ -234,6 +237,7 @@ impl Act {
                 bytes: content.len() as u64,
                 sha256: sha256(&content),
                 path,
+                rights_of,
             },
             content: vec![content],
         })

@@ -318,7 +318,12 @@ fn prepare<'d, 'g>(
     match &act.effect {
         Effect::Document { path, temp, .. } | Effect::File { path, temp, .. } => {
             let (_, name) = split(path)?;
-            let mut file = TempFile::begin(&places.to, name, temp.as_str())?;
+            let source = match &act.effect {
+                Effect::File { rights_of, .. } => rights_of.as_ref(),
+                _ => None,
+            };
+            let source = source.and_then(|source| places.to.stat(source).ok());
+            let mut file = TempFile::begin_from(&places.to, name, temp.as_str(), source.as_ref())?;
             file.put(content(0))?;
             if !batch {
                 file.sync()?;
@@ -334,7 +339,7 @@ fn prepare<'d, 'g>(
             ..
         } => {
             let (_, temp) = split(staging)?;
-            let mut staged = StagedDir::begin(&places.from, temp)?;
+            let mut staged = StagedDir::begin_for(&places.from, temp, &places.to)?;
             for folder in folders {
                 inside(staged.dir(), folder)?;
             }

@@ -426,8 +426,13 @@ pub(super) fn pass_all(
             Some(dir) => {
                 let path = dir.path_of(&file.name);
                 let fail = |action: &str, e| Stop::from(failed(action, &path, e));
+                // One that is not there any more is told by the reading.
+                let out = match source.stat(&file.name) {
+                    Ok(stat) => dir.create_from(&file.name, &stat),
+                    Err(_) => dir.create(&file.name),
+                };
                 let mut copy = Copy {
-                    out: dir.create(&file.name).map_err(|e| fail("make", e))?,
+                    out: out.map_err(|e| fail("make", e))?,
                 };
                 let passed = pass(source, file, whose, tools, &mut copy, progress, &mut notes)?;
                 let stat = stat_of(copy.out.file()).map_err(|e| fail("look at", e))?;

@@ -14,7 +14,7 @@ use crate::layout::{SessionId, WorkerName, file};
 use crate::ops::change::hex;
 use crate::record::Scanner;
 use crate::store::fs::{StagedDir, TempFile, failed, make_durable, stat_of};
-use crate::store::{Dir, read_bytes};
+use crate::store::{Dir, FileStat, read_bytes};
 
 impl Act<'_> {
     /// Writes one Worker's files under temporary names.
@@ -33,7 +33,7 @@ impl Act<'_> {
         }
         self.progress.message(&format!("Worker {}", item.id));
         let dir = self.folder(item.id)?;
-        let (metadata, source_time) = self.legacy(item, moving)?;
+        let (metadata, source) = self.legacy(item, moving)?;
         let mut glance = Glance::default();
         let mut moved = Moved {
             worker_id: item.id,
@@ -64,7 +64,7 @@ impl Act<'_> {
         };
         let file = if moving.metadata {
             let temp = self.names.metadata.as_str();
-            let mut file = TempFile::begin(&dir, file::METADATA, temp)?;
+            let mut file = TempFile::begin_from(&dir, file::METADATA, temp, Some(&source))?;
             file.put(&metadata)?;
             if !shared_sync {
                 file.sync()?;
@@ -73,7 +73,7 @@ impl Act<'_> {
                 name: file::METADATA.to_owned(),
                 bytes: metadata.len() as u64,
                 sha256: hex(&moving.digest),
-                source_time,
+                source_time: time_of(&source),
                 time: time_of(&file.stat()?),
             });
             self.progress.add(metadata.len() as u64);
@@ -101,7 +101,7 @@ impl Act<'_> {
     }
 
     /// The legacy metadata, which must be what the plan was made from.
-    fn legacy(&self, item: &Item, moving: &Move) -> Result<(Vec<u8>, i64), Stop> {
+    fn legacy(&self, item: &Item, moving: &Move) -> Result<(Vec<u8>, FileStat), Stop> {
         let name = WorkerName::of(item.id);
         let path = self
             .sources
@@ -117,19 +117,19 @@ impl Act<'_> {
             let finding = Finding::new(Code::SourceChanged, subject, Locus::file(&path), message);
             Stop::from(finding.with_hint("run the same command again"))
         };
-        let read = || -> io::Result<(Vec<u8>, i64)> {
+        let read = || -> io::Result<(Vec<u8>, FileStat)> {
             let root = self.sources.metadata_dir();
             let root: &Dir = root.ok_or(io::ErrorKind::NotFound)?;
             let folder = root.dir(name.as_str())?;
-            let time = time_of(&folder.stat(file::METADATA)?);
-            Ok((read_bytes(&folder, file::METADATA)?, time))
+            let stat = folder.stat(file::METADATA)?;
+            Ok((read_bytes(&folder, file::METADATA)?, stat))
         };
-        let (bytes, time) = read().map_err(|e| changed(&format!(": {e}")))?;
+        let (bytes, stat) = read().map_err(|e| changed(&format!(": {e}")))?;
         let digest: [u8; 32] = Sha256::digest(&bytes).into();
         if digest != moving.digest {
             return Err(changed(""));
         }
-        Ok((bytes, time))
+        Ok((bytes, stat))
     }
 
     /// Fills a staged Session: `session.json`, and every file byte for byte.

@@ -129,7 +129,7 @@ impl Change for Compact {
         answer.field("estimate", cut.estimate);
         answer.warn(source.warning());
         let id = segment.id;
-        let mut acts = vec![segment.act(view, worker)?];
+        let mut acts = vec![segment.act(view, worker, Some(from.segment))?];
         if self.activate {
             acts.push(pointer(view, worker, home.session, id)?);
         }

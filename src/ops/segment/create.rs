@@ -96,7 +96,7 @@ impl Change for Create {
                 let act = session_folder(worker, session, segment)?;
                 (act, Generation::new(document.run_generation))
             }
-            Place::There(home) => (segment.act(view, worker)?, home.generation),
+            Place::There(home) => (segment.act(view, worker, None)?, home.generation),
         };
         let mut acts = vec![act];
         if self.activate {

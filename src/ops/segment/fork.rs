@@ -75,7 +75,7 @@ impl Change for Fork {
         // The state is kept as it is at the split; whether it can be gone on with is said.
         answer.warn(segment.apart()?.map(|remark| remark.message));
         let id = segment.id;
-        let mut acts = vec![segment.act(view, worker)?];
+        let mut acts = vec![segment.act(view, worker, Some(from.segment))?];
         if self.activate {
             acts.push(pointer(view, worker, home.session, id)?);
         }

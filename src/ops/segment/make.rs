@@ -165,11 +165,16 @@ impl NewSegment {
             .find(|r| matches!(r.code, Code::OrphanToolResult | Code::UnansweredToolCall)))
     }
 
-    /// The act by which it appears in a Session that exists.
-    pub fn act(self, view: &View<'_>, worker: WorkerId) -> Result<Act> {
+    /// The act by which it appears in a Session that exists; `source` is the Segment that its
+    /// history comes from.
+    pub fn act(self, view: &View<'_>, worker: WorkerId, source: Option<SegmentId>) -> Result<Act> {
         let segments = Paths::segments(worker);
         if view.exists(&segments)? {
-            Act::file(Paths::segment(worker, self.id), self.bytes)
+            Act::file(
+                Paths::segment(worker, self.id),
+                self.bytes,
+                source.map(Paths::segment_name),
+            )
         } else {
             let name = PathBuf::from(Paths::segment_name(self.id));
             Act::folder(segments, &[], vec![(name, self.bytes)])

@@ -42,6 +42,19 @@ impl<'d, 'g> TempFile<'d, 'g> {
         name: impl AsRef<OsStr>,
         temp: impl Into<OsString>,
     ) -> Result<Self> {
+        Self::begin_from(dir, name, temp, None)
+    }
+
+    /// The same; a new file whose content comes from `source` has no rights that `source` has not.
+    ///
+    /// # Errors
+    /// As [`TempFile::begin`].
+    pub fn begin_from(
+        dir: &'d WriteDir<'g>,
+        name: impl AsRef<OsStr>,
+        temp: impl Into<OsString>,
+        source: Option<&FileStat>,
+    ) -> Result<Self> {
         let (name, temp) = (name.as_ref().to_os_string(), temp.into());
         let path = dir.path_of(&name);
         let old = dir
@@ -50,9 +63,10 @@ impl<'d, 'g> TempFile<'d, 'g> {
         if let Some(kind) = old.map(|o| o.kind).filter(|k| *k != EntryKind::File) {
             return Err(failed("replace", &path, WrongKind { kind }.into()));
         }
-        let file = match &old {
-            Some(old) => dir.create_like(&temp, old, old.mode),
-            None => dir.create(&temp),
+        let file = match (&old, source) {
+            (Some(old), _) => dir.create_like(&temp, old, old.mode),
+            (None, Some(source)) => dir.create_from(&temp, source),
+            (None, None) => dir.create(&temp),
         };
         match file {
             Ok(file) => Ok(Self {

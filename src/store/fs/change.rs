@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use super::dir::{Dir, component, stat_of};
 use super::entry::FileStat;
 use super::fault::{self, Step, Verdict, note};
+use crate::layout::file;
 
 /// A folder in which the holder may change things. Lock guards hand it out and it lives no longer
 /// than they do; for reading it is a [`Dir`].
@@ -30,6 +31,16 @@ impl Deref for WriteDir<'_> {
     fn deref(&self) -> &Dir {
         &self.dir
     }
+}
+
+/// The mode of something that is made at a path. What is ours holds parts of histories and of
+/// metadata, whoever may read the rest of the store: nobody but its owner gets at it. What is made
+/// ready there for another place has the rights of that place; it is behind our own folder.
+fn mode_at(path: &Path, mode: u32) -> u32 {
+    let mut parts = path.iter();
+    let ours = parts.next() == Some(OsStr::new(file::WAGG));
+    let ready = parts.next() == Some(OsStr::new("staging")) && parts.next().is_some();
+    if ours && !ready { mode & 0o700 } else { mode }
 }
 
 /// Fails if a step that moves no bytes is to fail.
@@ -77,22 +88,32 @@ impl<'g> WriteDir<'g> {
     /// # Errors
     /// What the system says; `AlreadyExists` if the name is taken.
     pub fn make_dir(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
-        let name = component(name.as_ref())?;
-        let like = self.own_stat()?;
+        self.make_dir_like(name.as_ref(), &self.own_stat()?)
+    }
+
+    /// The same with owner, group and mode of another folder.
+    pub(super) fn make_dir_like(&self, name: &OsStr, like: &FileStat) -> io::Result<Self> {
+        let name = component(name)?;
+        let mode = mode_at(&self.path_of(name), like.mode);
         step(Step::MakeDir, &self.path_of(name))?;
         note!(power => power.name(self, name));
         // With its mode from the start, as far as the umask lets it: a crash in between should not
         // leave a folder that others can not use.
-        rustix::fs::mkdirat(&self.dir, name, Mode::from_raw_mode(like.mode as _))?;
+        rustix::fs::mkdirat(&self.dir, name, Mode::from_raw_mode(mode as _))?;
         let made = self.dir(name)?;
-        give_rights(
-            made.handle(),
-            &made.own_stat()?,
-            &like,
-            like.mode,
-            made.path(),
-        )?;
+        give_rights(made.handle(), &made.own_stat()?, like, mode, made.path())?;
         Ok(made)
+    }
+
+    /// Takes this folder's rights from everybody but its owner, if others have any. One that is not
+    /// ours to change stays as it is.
+    pub(in crate::store) fn make_private(&self) -> io::Result<()> {
+        let now = self.own_stat()?;
+        if now.mode & 0o077 != 0 && now.uid == rustix::process::geteuid().as_raw() {
+            step(Step::Rights, self.path())?;
+            rustix::fs::fchmod(self.handle(), Mode::from_raw_mode((now.mode & 0o700) as _))?;
+        }
+        Ok(())
     }
 
     /// Opens a folder, and makes it if it is not there. Says whether it was made.
@@ -121,6 +142,18 @@ impl<'g> WriteDir<'g> {
         self.create_like(name.as_ref(), &like, like.mode & 0o666)
     }
 
+    /// The same where the content comes from another file: what that file's mode withholds stays
+    /// withheld.
+    ///
+    /// # Errors
+    /// As [`WriteDir::create`].
+    pub fn create_from(&self, name: impl AsRef<OsStr>, source: &FileStat) -> io::Result<OutFile> {
+        let like = self.own_stat()?;
+        let mode = like.mode & source.mode & 0o666;
+        // Its owner goes on with it, whatever its source was.
+        self.create_like(name.as_ref(), &like, mode | (like.mode & 0o600))
+    }
+
     /// The same with owner and group of `like` and this mode.
     pub(super) fn create_like(
         &self,
@@ -130,6 +163,7 @@ impl<'g> WriteDir<'g> {
     ) -> io::Result<OutFile> {
         let name = component(name)?;
         let path = self.path_of(name);
+        let mode = mode_at(&path, mode);
         step(Step::Create, &path)?;
         note!(power => power.name(self, name));
         let file = File::from(rustix::fs::openat(

@@ -34,8 +34,21 @@ impl<'d, 'g> StagedDir<'d, 'g> {
     /// # Errors
     /// What the system says.
     pub fn begin(parent: &'d WriteDir<'g>, temp: impl Into<OsString>) -> Result<Self> {
+        Self::begin_for(parent, temp, parent)
+    }
+
+    /// The same for another folder, whose owner, group and mode it takes.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn begin_for(
+        parent: &'d WriteDir<'g>,
+        temp: impl Into<OsString>,
+        target: &WriteDir<'_>,
+    ) -> Result<Self> {
         let temp = temp.into();
-        match parent.make_dir(&temp) {
+        let made = target.own_stat();
+        match made.and_then(|like| parent.make_dir_like(&temp, &like)) {
             Ok(dir) => Ok(Self {
                 parent,
                 temp,

@@ -6,6 +6,7 @@ mod init;
 mod killed;
 mod locks;
 mod operations;
+mod private;
 mod runs;
 mod workers;
 

@@ -84,6 +84,8 @@ pub fn run(args: Start, ui: &Ui) -> Result<Exit> {
         None => None,
     };
     let home = Home::open(&path)?;
+    // What an error says of places below it can then be looked at.
+    ui.opened(home.root.root());
     let mut done = args
         .change
         .with(ui, |flags| migrate(home, &options, flags, ui.progress()))?;

@@ -124,7 +124,7 @@ impl Code {
             Self::LineageOtherSession => Text {
                 cause: "The source that a Segment names lies in the Session of another Worker. Forks and compactions stay in their Session, so the file was copied across or its origin was changed.",
                 example: "A Segment of Worker 3 says forked_from a Segment that stands in workers/5/session/segments/.",
-                remedy: "wagg show SEGMENT names the Worker that holds the source. Decide which Worker the history belongs to; wagg export and wagg import --as-new carry a history to another Worker with its lineage.",
+                remedy: "wagg show SEGMENT names the Worker that holds the source. Decide which Worker the history belongs to. A file that was copied across is moved out of the store, or back into the segments/ of its own Worker; wagg verify WORKER then tells whether the lineage is whole.",
             },
             Self::LineageTurnOutOfRange => Text {
                 cause: "A Segment says that it was split at a turn that its source never reached. The source lost records since, or the number was written wrong.",
@@ -139,7 +139,7 @@ impl Code {
             Self::DuplicateSegmentId => Text {
                 cause: "Two files have the same Segment id, in two Workers or in two spellings in one folder. An id names one thing in a store, so that no command can tell which is meant.",
                 example: "The folder workers/3 was copied to workers/4 by hand.",
-                remedy: "wagg segment digest on each file's path tells whether they are the same bytes. Move the copy out of the store; to have a second Worker with the same history, use wagg export and wagg import --as-new.",
+                remedy: "wagg segment digest on each file's path tells whether they are the same bytes. Move the copy out of the store. Two Workers of one store can not have the same history; a copy of the whole store, made with cp -a, can hold it.",
             },
             Self::MissingSessionDocument => Text {
                 cause: "session/segments/ holds Segments and session/session.json is not there. A Runtime then reads none of the Segments.",
@@ -149,7 +149,7 @@ impl Code {
             Self::SessionShared => Text {
                 cause: "session.json of two Workers holds the same Session id. A Session has one owner; with two, each Runtime goes on with a history of its own under one name.",
                 example: "workers/3 was copied to workers/4, and only worker.json was changed.",
-                remedy: "Find out which of the two is the original (the runs, the times, the last records: wagg worker show WORKER). Move the other out of the store, and bring it back with wagg import --as-new if it is needed.",
+                remedy: "Find out which of the two is the original (the runs, the times, the last records: wagg worker show WORKER). Move the other out of the store; if it is needed, a copy of the whole store, made with cp -a, can hold it.",
             },
             Self::ActiveMissingSegment => Text {
                 cause: "The active pointer of metadata.json names a Segment that is not on disk. The Worker does not restore, though its other Segments may be whole.",
@@ -164,7 +164,7 @@ impl Code {
             Self::MissingWorkerDocument => Text {
                 cause: "A folder of workers/ has no worker.json, so nothing says which Worker it is. A Runtime passes over the folder, and its history with it.",
                 example: "workers/7/ holds session/ and metadata.json only.",
-                remedy: "worker.json holds the Worker's request and its run generation and can not be made up: bring it back from a backup. The history itself is whole if wagg verify 7 says nothing more, and wagg export 7 can take it along.",
+                remedy: "worker.json holds the Worker's request and its run generation and can not be made up: bring it back from a backup. The history itself is whole if wagg verify WORKER says nothing more; cp -a of the folder keeps it safe until then.",
             },
             Self::DuplicateWorkerId => Text {
                 cause: "Two folders of workers/ hold a worker.json with the same worker_id. A Runtime takes the later one in path order and forgets the other.",
@@ -454,7 +454,7 @@ impl Code {
             Self::ReadOnlyStore => Text {
                 cause: "The store is on a file system that is mounted read-only. Commands that read work; nothing was changed.",
                 example: "wagg repair --apply on a snapshot.",
-                remedy: "Work on a writable copy, or mount it for writing. wagg verify, wagg orphans and wagg export read it as it is.",
+                remedy: "Work on a writable copy, or mount it for writing. wagg verify, wagg orphans and all other commands that read take it as it is.",
             },
             Self::OutcomeUnknown => Text {
                 cause: "An fsync failed, or the process can not tell whether the change reached the disk. It is not tried again as if it could succeed, since the system may have dropped the data.",
@@ -498,8 +498,8 @@ impl Code {
             },
             Self::TargetExists => Text {
                 cause: "The file or folder to be made is there already, and nothing is overwritten unasked.",
-                example: "wagg export 7 -o bundle.tar, and the file exists.",
-                remedy: "Choose another name, or give --force where the command takes it.",
+                example: "wagg demo pg, and the folder pg exists.",
+                remedy: "Choose another name, or move what is there away.",
             },
             Self::TargetDiffers => Text {
                 cause: "The target of a migration is there and its names or bytes differ from the source. Both copies stay as they are, since only a person can tell which is right.",
@@ -539,7 +539,7 @@ impl Code {
             Self::Internal => Text {
                 cause: "wagg came to a state that its authors held to be impossible. What was on its way to disk obeys the same rules as after a kill.",
                 example: "error[internal]: this is a bug in wagg 0.1.0: … (src/…:12)",
-                remedy: "wagg verify shows what state the store is in. Please report the message with the command line, and if you can a wagg export --redact of the Worker.",
+                remedy: "wagg verify shows what state the store is in. Please report the message with the command line, and if you can what wagg verify --format json says.",
             },
         }
     }

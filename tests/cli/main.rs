@@ -19,6 +19,7 @@ mod inputs;
 mod layers;
 mod migrate;
 mod migrate_status;
+mod named;
 mod orphans;
 mod output;
 mod outputs;

@@ -1,5 +1,5 @@
 //! Workers as a person asks about them: the catalog in a table, and one Worker with all that its
-//! documents say. Segments are counted and sized, not read.
+//! documents say. A list counts and sizes Segments; those of one Worker are read.
 
 pub mod children;
 pub mod create;
@@ -438,7 +438,7 @@ pub struct Details {
     pub reclaimed_children: Vec<Relative>,
     /// Workers that it may talk to.
     pub peers: Vec<Relative>,
-    /// What is worth a look, as far as documents, first records and file ends tell.
+    /// What is worth a look, in documents and in Segments.
     pub findings: Vec<Finding>,
 }
 
@@ -450,10 +450,7 @@ pub fn show(store: &Store, worker: &WorkerRef) -> Result<Details> {
     let state = worker.state(store)?;
     let document = state.worker.good();
     let metadata = state.metadata.good();
-    let options = verify::Options {
-        quick: true,
-        ..verify::Options::default()
-    };
+    let options = verify::Options::default();
     let folder = WorkerFolder::of(worker.folder.clone());
     let mut findings = verify_folder(store, &folder, &options, &NoProgress);
     findings.sort_by_key(|finding| finding.severity);

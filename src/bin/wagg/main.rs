@@ -13,14 +13,24 @@ mod report;
 )]
 mod ui;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+/// `wagg help X Y` is `wagg X Y --help`.
+fn as_flag(mut args: Vec<OsString>) -> Vec<OsString> {
+    if args.get(1).is_some_and(|first| first == "help") {
+        args.remove(1);
+        args.push("--help".into());
+    }
+    args
+}
+
 fn main() -> ExitCode {
     let early = ui::Early::scan(std::env::args_os().skip(1));
     ui::install_panic_hook(early);
-    let cli = match cli::Cli::try_parse() {
+    let cli = match cli::Cli::try_parse_from(as_flag(std::env::args_os().collect())) {
         Ok(cli) => cli,
         Err(answer) => return ui::exit_code(early.answer(&answer)),
     };

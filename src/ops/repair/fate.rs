@@ -15,7 +15,7 @@ use crate::ops::change::{View, sha256};
 use crate::record::{Edit, Edited, Rope, Source};
 use crate::store::fs::stat_of;
 use crate::store::journal::unsettled;
-use crate::store::{Dir, Store};
+use crate::store::{Dir, EntryKind, Store};
 
 /// What becomes of a work.
 pub(super) enum Fate {
@@ -79,7 +79,23 @@ pub(super) fn fate(store: &Store, wanted: &Planned, now: &Plan, before: &Before)
             .find_map(|item| item.refusal.clone());
         return Ok(refusal.map_or(Fate::Do, Fate::No));
     }
-    let moved = |message: &str| Fate::No(Refusal::new(Code::Fenced, message));
+    let moved = |path: &Path, message: &str| {
+        let path_now = match kind(store.dir(), path) {
+            None => "it is gone".to_owned(),
+            Some(EntryKind::File) => message.to_owned(),
+            Some(kind)
+                if matches!(wanted.work, Work::Leftover { sha256: None, .. })
+                    && kind == EntryKind::Dir =>
+            {
+                message.to_owned()
+            }
+            Some(kind) => format!("it is {} by now", kind.noun()),
+        };
+        Fate::No(Refusal::new(
+            Code::Fenced,
+            format!("{}: {path_now}", path.display()),
+        ))
+    };
     let settled = |by_us: bool| if by_us { Fate::Settled } else { Fate::Already };
     Ok(match &wanted.work {
         // Whoever takes the lock settles first, and cuts what tore.
@@ -87,7 +103,7 @@ pub(super) fn fate(store: &Store, wanted: &Planned, now: &Plan, before: &Before)
         Work::JournalTail { .. } => settled(before.torn_journal),
         Work::Leftover { path, .. } => {
             if View::plain(store).exists(path)? {
-                moved("it changed since the plan was made")
+                moved(path, "it changed since the plan was made")
             } else {
                 Fate::Already
             }
@@ -103,20 +119,32 @@ pub(super) fn fate(store: &Store, wanted: &Planned, now: &Plan, before: &Before)
             let same = length(store.dir(), path).is_some_and(|len| len >= *bytes)
                 && part_digest(store.dir(), path, 0, *bytes).is_ok_and(|d| d == *sha256);
             if same && length(store.dir(), path) == Some(*bytes) {
-                moved("what else stands in the store changed since, so the plan is another by now")
+                moved(
+                    path,
+                    "what else stands in the store changed since, so the plan is another by now",
+                )
             } else if !same && !is_planned(now, path) && is_after(store, path, *bytes, edits, after)
             {
                 Fate::Already
             } else {
-                moved("the file changed since the plan was made: its digest is another")
+                moved(
+                    path,
+                    "the file changed since the plan was made: its digest is another",
+                )
             }
         }
         Work::Document { path, after, .. } => {
-            let is = View::plain(store).document(path)?;
+            let is = match kind(store.dir(), path) {
+                Some(EntryKind::File) => View::plain(store).document(path)?,
+                _ => None,
+            };
             if is.is_some_and(|is| sha256(&is) == sha256(after.as_bytes())) {
                 Fate::Already
             } else {
-                moved("the document, or what it was to agree with, changed since the plan was made")
+                moved(
+                    path,
+                    "the document, or what it was to agree with, changed since the plan was made",
+                )
             }
         }
     })
@@ -175,6 +203,13 @@ fn named(edits: &[Edit]) -> Vec<Range<u64>> {
 fn open(root: &Dir, path: &Path) -> io::Result<std::fs::File> {
     root.dir_at(path.parent().unwrap_or(Path::new("")))?
         .file(path.file_name().unwrap_or_default())
+}
+
+/// What stands at a path.
+fn kind(root: &Dir, path: &Path) -> Option<EntryKind> {
+    let dir = root.dir_at(path.parent().unwrap_or(Path::new(""))).ok()?;
+    let stat = dir.try_stat(path.file_name().unwrap_or_default()).ok()??;
+    Some(stat.kind)
 }
 
 fn length(root: &Dir, path: &Path) -> Option<u64> {

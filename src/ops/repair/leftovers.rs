@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use super::{Item, Options, ShownEdit, State, Work, manual};
+use super::{Item, Options, State, Work, manual};
 use crate::diag::{Finding, RepairClass, Result, plural};
 use crate::layout::{Leftover, file, leftover};
 use crate::ops::change::aside::part_digest;
@@ -15,12 +15,14 @@ use crate::store::{Dir, EntryKind, Store, lives};
 /// How deep folders are compared.
 const MAX_DEPTH: u32 = 16;
 
-/// Makes an item of a leftover. `errors` says whether `verify` has an error about a path.
+/// Makes an item of a leftover. `errors` says whether `verify` has an error about a path, `written`
+/// whether the plan has what mends or makes it.
 pub(super) fn plan(
     store: &Store,
     options: &Options,
     finding: Finding,
     errors: &dyn Fn(&Path) -> bool,
+    written: &dyn Fn(&Path) -> bool,
 ) -> Result<(Item, Option<Work>)> {
     let path = finding.locus.path.clone();
     let look = |e: io::Error| failed("look at", &path, e);
@@ -56,7 +58,9 @@ pub(super) fn plan(
             Some(Leftover::Temporary { target, .. }) => target,
             _ => file::SESSION_DIR,
         };
-        if let Some(why) = may_be_the_only_copy(&dir, name, target, errors).map_err(look)? {
+        if !written(&dir.path_of(target))
+            && let Some(why) = may_be_the_only_copy(&dir, name, target, errors).map_err(look)?
+        {
             return Ok(left(finding, &why));
         }
     }
@@ -73,12 +77,6 @@ pub(super) fn plan(
     if options.does(RepairClass::Automatic) {
         item.state = State::Planned;
     }
-    item.edits.push(ShownEdit {
-        offset: 0,
-        length: bytes,
-        before: text.into_owned(),
-        after: String::new(),
-    });
     Ok((
         item,
         Some(Work::Leftover {

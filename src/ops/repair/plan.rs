@@ -1,16 +1,16 @@
 //! From findings to a plan. Pure reading; the same store and options give the same plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::lines::Lines;
 use super::{Item, Options, Plan, Planned, Refusal, State, Work, documents, leftovers, manual};
 use crate::diag::{
-    Code, Finding, NoProgress, Progress, RepairClass, Result, Severity, Subject, plural,
+    Code, Error, Finding, NoProgress, Progress, RepairClass, Result, Severity, Subject, plural,
 };
 use crate::layout::{Paths, SegmentEntry, WorkerId, classify_segment, file};
-use crate::ops::change::{Scope, any_live_run, can_settle, live_run};
+use crate::ops::change::{Scope, any_live_run, can_settle, live_run, writable};
 use crate::ops::verify::{self, verify};
 use crate::record::Format;
 use crate::record::document::{Active, MetadataDocument};
@@ -52,6 +52,51 @@ fn make(
     wanted: &dyn Fn(Scope) -> bool,
     progress: &dyn Progress,
 ) -> Result<Plan> {
+    // Another wagg or a Runtime may cut or move what is being read; the second look is at rest.
+    let once = || make_once(store, options, workers, quick, wanted, progress);
+    let made = match once() {
+        Err(e) if is_moving(&e) => once(),
+        made => made,
+    };
+    made.map_err(|e| {
+        if !is_moving(&e) {
+            return e;
+        }
+        let path = e.locus.as_ref().map(|locus| locus.path.clone());
+        let what = path.map_or_else(|| "the store".to_owned(), |path| path.display().to_string());
+        let mut fenced = Error::new(
+            Code::Fenced,
+            format!("{what} changed while the plan was made; nothing was changed by this repair"),
+        )
+        .hint("wagg op list");
+        fenced.locus = e.locus;
+        fenced
+    })
+}
+
+/// Whether an error tells that a file became shorter or went while it was read.
+fn is_moving(e: &Error) -> bool {
+    let source = e
+        .source
+        .as_ref()
+        .and_then(|s| s.downcast_ref::<io::Error>());
+    e.code == Code::IoFailed
+        && source.is_some_and(|e| {
+            matches!(
+                e.kind(),
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound
+            )
+        })
+}
+
+fn make_once(
+    store: &Store,
+    options: &Options,
+    workers: &[WorkerId],
+    quick: bool,
+    wanted: &dyn Fn(Scope) -> bool,
+    progress: &dyn Progress,
+) -> Result<Plan> {
     let report = verify(
         store,
         &verify::Options {
@@ -74,14 +119,24 @@ fn make(
             .findings
             .iter()
             .filter(|f| f.severity == Severity::Error)
-            .map(|f| f.locus.path.clone())
-            .collect(),
+            .fold(BTreeMap::new(), |mut errors, finding| {
+                *errors.entry(finding.locus.path.clone()).or_default() += 1;
+                errors
+            }),
         // What can not be read there is a finding of its own.
         unsettled: unsettled(store.dir()).unwrap_or_default(),
     };
     let mut files: BTreeMap<PathBuf, Vec<Finding>> = BTreeMap::new();
+    let mut leftovers = Vec::new();
     for finding in report.findings {
         if !options.wants(finding.code) || !wanted(maker.scope(&finding)) {
+            continue;
+        }
+        if matches!(
+            finding.code,
+            Code::LeftoverTemporary | Code::LeftoverStaging
+        ) {
+            leftovers.push(finding);
             continue;
         }
         if is_of_lines(finding.code) && format_of(&finding.locus.path).is_some() {
@@ -94,7 +149,12 @@ fn make(
     for (path, findings) in files {
         maker.lines(&path, findings)?;
     }
+    // Last, since what else is mended decides whether one may be the only copy of something.
+    for finding in leftovers {
+        maker.one(finding)?;
+    }
     maker.live()?;
+    maker.shut();
     let mut plan = maker.plan;
     plan.items.retain(|item| item.class != RepairClass::None);
     plan.items
@@ -165,8 +225,8 @@ struct Maker<'a> {
     store: &'a Store,
     options: &'a Options,
     plan: Plan,
-    /// Places with an error.
-    errors: BTreeSet<PathBuf>,
+    /// Places with errors, and how many.
+    errors: BTreeMap<PathBuf, usize>,
     unsettled: Vec<Intent>,
 }
 
@@ -224,8 +284,9 @@ impl Maker<'_> {
                     return Ok(()); // it goes with its operation
                 }
                 let errors = &self.errors;
-                let damaged = |path: &Path| errors.contains(path);
-                leftovers::plan(self.store, self.options, finding, &damaged)?
+                let damaged = |path: &Path| errors.contains_key(path);
+                let written = |path: &Path| self.is_mended(path);
+                leftovers::plan(self.store, self.options, finding, &damaged, &written)?
             }
             Code::UnsettledOperation => self.settle(finding),
             Code::TornTail if path == Paths::journal() => self.journal_tail(finding),
@@ -234,6 +295,25 @@ impl Maker<'_> {
         };
         self.add(scope, made);
         Ok(())
+    }
+
+    /// Whether the plan writes a file, and has no error of it left then.
+    fn is_mended(&self, path: &Path) -> bool {
+        let is_written = self.plan.works.iter().any(|planned| match &planned.work {
+            Work::Lines { path: p, .. } | Work::Document { path: p, .. } => p == path,
+            _ => false,
+        });
+        let mended = self
+            .plan
+            .items
+            .iter()
+            .filter(|item| {
+                item.state == State::Planned
+                    && item.finding.severity == Severity::Error
+                    && item.finding.locus.path == path
+            })
+            .count();
+        is_written && mended >= self.errors.get(path).copied().unwrap_or(0)
     }
 
     fn settle(&self, finding: Finding) -> (Item, Option<Work>) {
@@ -328,6 +408,21 @@ impl Maker<'_> {
             self.plan.items.push(item);
         }
         Ok(())
+    }
+
+    /// Refuses all if nothing can be written into the store, so that a plan promises nothing that
+    /// carrying it out would not do.
+    fn shut(&mut self) {
+        let Err(e) = writable(self.store) else {
+            return;
+        };
+        let refusal = Refusal::new(e.code, e.message);
+        for item in &mut self.plan.items {
+            if matches!(item.state, State::Planned | State::NeedsAllowLossy) {
+                item.state = State::Refused;
+                item.refusal = Some(refusal.clone());
+            }
+        }
     }
 
     /// Refuses what would pull the ground from under a live run (C13).

@@ -1,11 +1,10 @@
 //! What came after an operation: a later undo of it, who changed what it left, what was built on
 //! it, and a run that stands on it.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-
-use serde_json::Value;
 
 use super::Did;
 use super::turn::{Turn, look};
@@ -27,14 +26,7 @@ impl Turn<'_> {
         let mut undone = false;
         for later in self.later()? {
             let later = later?;
-            let of_this = later.intent.command == "op undo"
-                && later.intent.args.get("operation_id")
-                    == Some(&Value::from(self.intent().operation_id.to_string()));
-            let done = later
-                .ending
-                .as_ref()
-                .is_some_and(|e| e.outcome == Outcome::Done);
-            if of_this && done {
+            if undoes(&later).is_some_and(|id| id == self.intent().operation_id.to_string()) {
                 undone = true;
                 break;
             }
@@ -104,10 +96,24 @@ impl Turn<'_> {
                 })
             })
         };
-        let by = self
-            .later()
-            .ok()
-            .and_then(|mut all| all.find_map(|o| o.ok().filter(touches)));
+        // One that was undone later, and that undo, left nothing: neither is in the way.
+        let mut undone = BTreeSet::new();
+        let mut in_force: Vec<Operation> = Vec::new();
+        for later in self.later().into_iter().flatten().filter_map(Result::ok) {
+            if undone.remove(&later.intent.operation_id.to_string()) {
+                continue;
+            }
+            if let Some(target) = undoes(&later) {
+                undone.insert(target);
+            }
+            in_force.push(later);
+        }
+        in_force.retain(|later| match undoes(later) {
+            // What is still in the set is older than the operation, or is that itself.
+            Some(target) => undone.contains(&target),
+            None => true,
+        });
+        let by = in_force.into_iter().find(touches);
         let (by, hint) = match by {
             Some(later) => (
                 format!(
@@ -240,6 +246,16 @@ impl Turn<'_> {
             }
         }
     }
+}
+
+/// The operation that another one undid.
+fn undoes(operation: &Operation) -> Option<String> {
+    let done = operation
+        .ending
+        .as_ref()
+        .is_some_and(|e| e.outcome == Outcome::Done);
+    let target = operation.intent.args.get("operation_id")?.as_str()?;
+    (done && operation.intent.command == "op undo").then(|| target.to_owned())
 }
 
 /// The Segment, or the Segment of the trace, that a path is the file of.

@@ -79,6 +79,20 @@ impl Change for PeerChange {
         if there == (self.wish == Wish::Add) {
             return Ok(Planned::Nothing(answer));
         }
+        if self.wish == Wish::Add && name == WorkerName::of(id).as_str() {
+            return Err(Error::new(
+                Code::Usage,
+                format!("Worker {id} can not be a peer of itself"),
+            )
+            .hint(format!("wagg worker show {id}")));
+        }
+        if self.wish == Wish::Add && name.chars().any(char::is_control) {
+            return Err(Error::new(
+                Code::UnsafeName,
+                format!("{name:?} can not be the name of a peer: it holds a control character"),
+            )
+            .hint("name a Worker, or name:NAME for one that lives elsewhere"));
+        }
         if self.wish == Wish::Add
             && let Err(e) = name.parse::<WorkerName>()
         {

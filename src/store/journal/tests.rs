@@ -187,8 +187,12 @@ fn c16_settling_survives_every_crash() {
     let temp = tempfile::tempdir().unwrap();
     make_store(temp.path());
     operate(temp.path(), Some("first")).unwrap();
+    operate(temp.path(), None).unwrap();
+    // In a copy, as below: the rights of a copy are set anew, which is a step.
+    let copy = tempfile::tempdir().unwrap();
+    copy_tree(temp.path(), copy.path());
     let count = Fault::new(Plan::Count);
-    count.run(|| operate(temp.path(), None)).unwrap();
+    count.run(|| operate(copy.path(), None)).unwrap();
     let at = |step| {
         let of_worker =
             |(s, path): &(Step, std::path::PathBuf)| *s == step && path.starts_with("workers/7");

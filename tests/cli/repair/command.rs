@@ -606,3 +606,61 @@ fn traces_are_mended_too() {
     assert_eq!(marker["label"], "wagg.repair");
     let _ = kit.json(&["verify", "--strict"]).status(0);
 }
+
+/// What a plan promises is what carrying it out does, also where nothing can be written.
+#[test]
+fn plan_and_apply_agree_about_a_damaged_catalog() {
+    type Damage = fn(&std::path::Path);
+    let all: [(&str, Damage); 4] = [
+        ("missing_catalog", |path| {
+            std::fs::remove_file(path).unwrap()
+        }),
+        ("corrupt_document", |path| {
+            std::fs::write(path, "{\"schema_").unwrap();
+        }),
+        ("symbolic_link", |path| {
+            std::fs::remove_file(path).unwrap();
+            std::os::unix::fs::symlink("elsewhere", path).unwrap();
+        }),
+        ("corrupt_document", |path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            std::fs::write(path, format!("\u{feff}{text}")).unwrap();
+        }),
+    ];
+    for (code, harm) in all {
+        let kit = Kit::new();
+        damage::torn_tail(&kit.segment());
+        harm(&kit.store.path("runtime.json"));
+        let before = kit.tree();
+        let out = kit.json(&["repair", "7"]).status(1);
+        assert_eq!(states(&out), ["refused"], "{out}");
+        assert_eq!(out.json()["items"][0]["refusal"]["code"], code, "{out}");
+        let out = kit.wagg(&["repair", "7"]).status(1);
+        assert!(!out.stderr.contains("--apply"), "{out}");
+        // a row has no room for the reason
+        assert!(
+            out.stderr.contains(&format!("is refused: {code}: ")),
+            "{out}"
+        );
+        let out = kit.json(&["repair", "7", "--apply"]);
+        assert_eq!(out.error()["code"], code, "{out}");
+        same_trees(&kit.tree(), &before, code);
+    }
+}
+
+/// What stands in the way of an item is mended in the same run.
+#[test]
+fn one_run_does_what_there_is_to_do() {
+    let kit = Kit::new();
+    let session = kit.worker.path("session/session.json");
+    let bytes = std::fs::read(&session).unwrap();
+    put(
+        kit.worker.path("session/.session.json.tmp-999999-1"),
+        &bytes,
+    );
+    std::fs::remove_file(&session).unwrap();
+    let out = kit.json(&["repair", "7", "--apply"]).status(0);
+    assert_eq!(states(&out), ["done", "done"], "{out}");
+    let out = kit.wagg(&["repair", "7"]).status(0);
+    assert_eq!(out.stderr, "nothing to do\n", "{out}");
+}

@@ -12,6 +12,8 @@ use wagg::store::Store;
 use super::findings::{Group, groups};
 use crate::ui::{Block, Cell, Format, ListFlags, NO_SUMMARY, Row, Style, Ui, text};
 
+/// An id that would lose fewer characters than this is shown whole.
+const WORTH_CUTTING: usize = 4;
 /// So many findings stand below one thing on a terminal.
 const MAX_BELOW: usize = 20;
 
@@ -42,7 +44,11 @@ impl ShortIds {
     fn text(&self, id: Uuid) -> String {
         let mut text = id.hyphenated().to_string();
         match self.0.get(&id) {
-            Some(length) => text.truncate(*length),
+            // Three digits less are not worth a mark.
+            Some(length) if text.len().saturating_sub(*length) >= WORTH_CUTTING => {
+                text.truncate(*length);
+            }
+            Some(_) => {}
             None if self.0.is_empty() => {}
             // One that is not in the store is nothing to go on with.
             None => {

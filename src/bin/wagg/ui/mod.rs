@@ -282,8 +282,8 @@ const IN_A_STORE: &[&str] = &[
     "worker",
 ];
 
-/// A text in which each command names a store, given as a shell takes it.
-fn with_store(text: &str, store: &str) -> String {
+/// Names a store, quoted for a shell, in each command of a text that needs one and names none.
+pub fn with_store(text: &str, store: &str) -> String {
     const PROGRAM: &str = "wagg ";
     let mut out = String::new();
     let mut rest = text;

@@ -9,7 +9,7 @@ use wagg::ops::read::Time;
 use wagg::store::journal;
 
 use crate::cmd::{reading, store};
-use crate::ui::{Cell, Column, ListFlags, Row, Ui, text};
+use crate::ui::{Cell, Column, Format, ListFlags, Row, Style, Ui, text};
 
 /// List the operations of a store, newest first
 ///
@@ -46,6 +46,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         damaged_lines: 0,
     };
     let line = |row: &Line| as_text(row, ui);
+    let is_table = ui.format() == Format::Table && !args.list.ids && !args.list.null;
     ui.stream("wagg.op.list/1", &args.list, &line, |rows| {
         for operation in operations.by_ref().take(args.limit.unwrap_or(usize::MAX)) {
             let operation = match operation {
@@ -56,6 +57,9 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
                 }
             };
             let row = Line(operation::line(&operation));
+            if count == 0 && is_table {
+                rows.raw(header(ui).as_bytes())?;
+            }
             count += 1;
             summary.unsettled += u64::from(row.0.state == Settledness::Unsettled);
             rows.push(&row)?;
@@ -74,6 +78,19 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         ));
     }
     Ok(Exit::Ok)
+}
+
+/// What stands above the rows on a terminal.
+fn header(ui: &Ui) -> String {
+    let line = if ui.width().is_some_and(|width| width < 100) {
+        format!("{:36}  {:11}  {:9}  COMMAND", "ID", "BEGAN", "OUTCOME")
+    } else {
+        format!(
+            "{:36}  {:19}  {:9}  {:18}  {:6}  ACTOR",
+            "ID", "BEGAN", "OUTCOME", "COMMAND", "WORKER"
+        )
+    };
+    format!("{}\n", Style::Bold.paint(&line, ui.color()))
 }
 
 /// A row on a terminal: lined up by hand, since rows are never held. A narrow one gets what an

@@ -13,6 +13,9 @@ use crate::ui::Ui;
 /// and for undo itself. What was made goes to quarantine, a pointer goes back, what was taken away
 /// comes back. Refused (undo_conflict) if any of it changed since, or if something was built on it:
 /// undo the later operation first. Reservations and migrations are not undone.
+///
+/// A repair of a whole store is one operation a Worker, and latest names the last of them only. The
+/// status lines of wagg repair and wagg op list have the id of each.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Examples:\n  wagg op undo 0198c3f2\n  wagg op undo latest --dry-run")]
 pub struct Args {

@@ -69,7 +69,7 @@ impl Row for Line {
         Column::number("offset").spare(1),
         Column::number("size"),
         Column::new("here"),
-        Column::new("sha256").spare(2),
+        Column::new("sha256"),
     ];
 
     fn cells(&self) -> Vec<Cell> {

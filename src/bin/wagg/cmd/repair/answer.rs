@@ -290,6 +290,18 @@ fn print(
     } else {
         ui.list(SCHEMA, items, &args.list, Some(summary), "nothing to do")?;
     }
+    // A row has no room for it, and a block says it.
+    if ui.format() == Format::Tsv || args.list.ids || args.list.null {
+        for item in items.iter().filter(|item| item.state() == "refused") {
+            if let Some((code, message)) = item.refusal() {
+                ui.warn(format!(
+                    "item {} at {} is refused: {code}: {message}",
+                    item.number("item").unwrap_or_default(),
+                    item.place()
+                ));
+            }
+        }
+    }
     if counts.are_all_no_change() {
         ui.status("nothing to do");
     }

@@ -20,7 +20,7 @@ impl Shown {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    fn number(&self, name: &str) -> Option<u64> {
+    pub fn number(&self, name: &str) -> Option<u64> {
         self.0.get(name).and_then(Value::as_u64)
     }
 
@@ -48,7 +48,7 @@ impl Shown {
         ))
     }
 
-    fn place(&self) -> String {
+    pub fn place(&self) -> String {
         let mut place = self.text("path").to_owned();
         if let Some(line) = self.number("line") {
             place.push_str(&format!(":{line}"));
@@ -100,7 +100,12 @@ impl Shown {
             "no_change" => "done already: ",
             _ => "",
         };
-        say("repair", &format!("{would}{}", self.text("action")))?;
+        let action = self.text("action");
+        let action = match self.state() {
+            "done" => past(action),
+            _ => action.to_owned(),
+        };
+        say("repair", &format!("{would}{action}"))?;
         for edit in self.list("edits") {
             let field = |name: &str| edit.get(name).and_then(Value::as_str).unwrap_or_default();
             let number = |name: &str| edit.get(name).and_then(Value::as_u64).unwrap_or_default();
@@ -125,6 +130,21 @@ impl Shown {
         }
         Ok(())
     }
+}
+
+/// What was done, where the plan said what to do.
+fn past(action: &str) -> String {
+    let (first, rest) = action.split_once(' ').unwrap_or((action, ""));
+    let done = match first {
+        "move" => "moved",
+        "raise" => "raised",
+        "write" => "wrote",
+        "settle" => "settled",
+        "take" => "took",
+        "keep" => "kept",
+        other => other,
+    };
+    format!("{done} {rest}")
 }
 
 fn state_words(state: &str) -> &str {

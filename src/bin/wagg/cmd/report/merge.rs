@@ -7,7 +7,7 @@ use wagg::ops::verify::{PartReport, merge};
 
 use crate::cmd::output::Outputs;
 use crate::cmd::{findings, input, verify};
-use crate::ui::{ListFlags, Ui};
+use crate::ui::{ListFlags, Ui, with_store};
 
 /// Put the reports of all parts of a store together
 ///
@@ -40,6 +40,17 @@ pub struct Args {
     list: ListFlags,
 }
 
+/// The store in a hint, as a shell takes it.
+fn named_store(hint: &str) -> Option<&str> {
+    let rest = &hint[hint.find("wagg --store ")? + "wagg --store ".len()..];
+    let mut quoted = false;
+    let end = rest.char_indices().find(|(at, c)| {
+        quoted ^= *c == '\'' && !rest[..*at].ends_with('\\');
+        !quoted && *c == ' '
+    });
+    Some(&rest[..end?.0])
+}
+
 /// Carries the command out.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let named: Vec<Option<&Path>> = args
@@ -61,6 +72,13 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         .collect();
     let known = verify::known(args.baseline.as_deref())?;
     let mut report = merge(parts?, known)?;
+    let hints = report.findings.iter().filter_map(|f| f.hint.as_deref());
+    // What the parts were told; what only the whole tells is told the same way.
+    if let Some(store) = hints.filter_map(named_store).next().map(str::to_owned) {
+        for hint in report.findings.iter_mut().filter_map(|f| f.hint.as_mut()) {
+            *hint = with_store(hint, &store);
+        }
+    }
     findings::paste(&mut report.findings, ui);
     for target in &reports {
         target.write(&report)?;

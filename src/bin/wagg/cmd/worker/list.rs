@@ -11,8 +11,8 @@ use crate::ui::{Cell, Column, ListFlags, NO_SUMMARY, Row, Style, Ui};
 /// List the Workers of a store
 ///
 /// Says of each what its documents and the names of its files tell: the Session, the active
-/// Segment, the last run, sizes, and problems at a glance. No Segment is read; wagg verify does
-/// that. An answering socket is a hint that a run is live, and no proof.
+/// Segment, the last run, sizes, and problems at a glance. No Segment is read, so the
+/// best that is said is documents ok; wagg worker show and wagg verify read them. An answering socket is a hint that a run is live, and no proof.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "Examples:\n  wagg worker list\n  wagg worker list --ids | xargs -n1 wagg run list"
@@ -75,7 +75,11 @@ impl Row for Line {
             Cell::new(summary.segments),
             Cell::size(summary.segment_bytes.saturating_add(summary.trace_bytes)),
             run_cell(summary),
-            reading::verdict(&summary.problems),
+            if summary.problems.is_empty() {
+                Cell::new("documents ok").style(Style::Good)
+            } else {
+                reading::verdict(&summary.problems)
+            },
         ]
     }
 

@@ -11,7 +11,7 @@ use crate::ui::{Cell, Column, Row, Style, Ui};
 
 /// Show one Worker: its Session and active Segment, runs, children, peers, and what is wrong
 ///
-/// Reads its documents, and of its Segments the first record and the end of the file only.
+/// Reads its documents and its Segments, as wagg verify WORKER does.
 /// Findings that are mere information are shown with -v.
 #[derive(Debug, clap::Args)]
 #[command(

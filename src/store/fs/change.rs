@@ -34,13 +34,23 @@ impl Deref for WriteDir<'_> {
 }
 
 /// The mode of something that is made at a path. What is ours holds parts of histories and of
-/// metadata, whoever may read the rest of the store: nobody but its owner gets at it. What is made
-/// ready there for another place has the rights of that place; it is behind our own folder.
+/// metadata, whoever may read the rest of the store: nobody but its owner gets at it, and the group
+/// where it may write to the folder above, since it works there too. What is made ready there for
+/// another place has the rights of that place; it is behind our own folder.
 fn mode_at(path: &Path, mode: u32) -> u32 {
     let mut parts = path.iter();
     let ours = parts.next() == Some(OsStr::new(file::WAGG));
     let ready = parts.next() == Some(OsStr::new("staging")) && parts.next().is_some();
-    if ours && !ready { mode & 0o700 } else { mode }
+    if ours && !ready { private(mode) } else { mode }
+}
+
+/// The rights of whoever may write; nobody else has any.
+fn private(mode: u32) -> u32 {
+    if mode & 0o020 == 0 {
+        mode & 0o700
+    } else {
+        mode & 0o770
+    }
 }
 
 /// Fails if a step that moves no bytes is to fail.
@@ -105,13 +115,14 @@ impl<'g> WriteDir<'g> {
         Ok(made)
     }
 
-    /// Takes this folder's rights from everybody but its owner, if others have any. One that is not
-    /// ours to change stays as it is.
+    /// Takes this folder's rights from everybody who may not write to it. One that is not ours to
+    /// change stays as it is.
     pub(in crate::store) fn make_private(&self) -> io::Result<()> {
         let now = self.own_stat()?;
-        if now.mode & 0o077 != 0 && now.uid == rustix::process::geteuid().as_raw() {
+        let mode = private(now.mode);
+        if now.mode & 0o777 != mode && now.uid == rustix::process::geteuid().as_raw() {
             step(Step::Rights, self.path())?;
-            rustix::fs::fchmod(self.handle(), Mode::from_raw_mode((now.mode & 0o700) as _))?;
+            rustix::fs::fchmod(self.handle(), Mode::from_raw_mode(mode as _))?;
         }
         Ok(())
     }

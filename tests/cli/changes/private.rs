@@ -104,7 +104,14 @@ fn nothing_of_ours_is_for_others() {
             }
             let out = env.prepare(&args).stdin("A summary.").run().status(0);
             each(&store.path(".wagg"), |path, dir| {
-                let expected = if dir { 0o700 } else { 0o600 };
+                // A group that works in the store works in here too.
+                let group = folders & 0o020 != 0;
+                let expected = match (dir, group) {
+                    (true, false) => 0o700,
+                    (true, true) => 0o770,
+                    (false, false) => 0o600,
+                    (false, true) => 0o660,
+                };
                 assert_eq!(
                     mode(path),
                     expected,

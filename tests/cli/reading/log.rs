@@ -50,7 +50,7 @@ fn records_read_like_a_conversation() {
             ],
         ]
     );
-    assert_eq!(rows[0][1], "2023-11-14T22:13:20Z");
+    assert_eq!(rows[0][1], "2023-11-14T22:13:20.000Z");
     let document = place.line("segment log 1/active --format json").ok().json();
     schema::check("segment.log", &document);
     assert_eq!(document["records"].as_array().unwrap().len(), 10);

@@ -32,11 +32,23 @@ fn a_list_says_at_a_glance_how_each_worker_is() {
     let active = |n| id(n);
     assert_eq!(rows.len(), 5, "{out}");
     assert_eq!(rows[0][..5], ["1", "demo 1", "present", &active(0x13), "4"]);
-    assert_eq!(rows[0][6..], ["1", "ok"]);
-    assert_eq!(rows[1], ["2", "demo 2", "none", "-", "0", "0", "-", "ok"]);
+    assert_eq!(rows[0][6..], ["1", "documents ok"]);
+    assert_eq!(
+        rows[1],
+        ["2", "demo 2", "none", "-", "0", "0", "-", "documents ok"]
+    );
     assert_eq!(
         rows[2],
-        ["3", "demo 3", "reserved", "-", "0", "0", "-", "ok"]
+        [
+            "3",
+            "demo 3",
+            "reserved",
+            "-",
+            "0",
+            "0",
+            "-",
+            "documents ok"
+        ]
     );
     assert_eq!(rows[3][2], "damaged");
     assert_eq!(rows[3][7], "missing_session_document, generation_behind");
@@ -207,7 +219,7 @@ fn a_table_has_short_ids_that_lead_back() {
     assert_eq!(
         out.stdout(),
         "ID  NAME    SESSION  ACTIVE    SEGS     SIZE  RUN  STATE\n\
-         1   demo 1  present  019fe462     2  2.2 KiB  -    ok\n"
+         1   demo 1  present  019fe462     2  2.2 KiB  -    documents ok\n"
     );
     let out = place.line("segment list 1 --format table").ok();
     for line in out.stdout().lines().skip(1) {

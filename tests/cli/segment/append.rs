@@ -1,7 +1,7 @@
 use super::{Place, first, wrong_with};
-use crate::support::Log;
 use crate::support::log::START_MS;
 use crate::support::store::id;
+use crate::support::{Log, schema};
 
 fn turn(n: u64) -> String {
     let ts = START_MS * 3;
@@ -128,7 +128,11 @@ fn c4_a_torn_tail_goes_into_quarantine() {
 #[test]
 fn nothing_to_append_is_no_change() {
     let place = Place::usual();
-    let receipt = place.receipt(&["append", "1/active"], "");
+    let out = place.fed(&["append", "1/active", "--format", "json"], "");
+    let out = out.status(0);
+    assert!(out.stderr.contains("the input is empty"), "{out}");
+    let receipt = out.json();
+    schema::check("segment.append", &receipt);
     assert_eq!(receipt["outcome"], "no_change");
     assert_eq!(receipt["operation_id"], serde_json::Value::Null);
     assert!(!place.store.path(".wagg/journal.jsonl").exists());

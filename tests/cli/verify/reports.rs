@@ -176,14 +176,21 @@ fn several_reports_at_once_and_over_what_was_there() {
     let kit = damaged();
     let mut args = Vec::new();
     for kind in ["junit", "sarif", "json"] {
-        let path = kit.env.write(
-            format!("r.{kind}"),
-            b"an older report, much longer than nothing",
-        );
         args.push("--report".to_owned());
-        args.push(format!("{kind}={}", path.display()));
+        args.push(format!(
+            "{kind}={}",
+            kit.env.path(format!("r.{kind}")).display()
+        ));
     }
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let _ = kit.verify(&args).status(1);
+    for kind in ["junit", "sarif", "json"] {
+        // longer than what comes
+        let path = kit.env.path(format!("r.{kind}"));
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        text.push_str(&"\n an older report".repeat(1000));
+        std::fs::write(&path, text).unwrap();
+    }
     let _ = kit.verify(&args).status(1);
     for kind in ["junit", "sarif", "json"] {
         let text = std::fs::read_to_string(kit.env.path(format!("r.{kind}"))).unwrap();

@@ -28,7 +28,7 @@ pub enum Kind {
 const HEAD: u64 = 4096;
 
 impl Kind {
-    /// Whether a file that begins like this is one that wagg wrote.
+    /// Whether a file that begins like this is one of wagg's own.
     fn wrote(self, head: &[u8]) -> bool {
         let text = String::from_utf8_lossy(head);
         match self {
@@ -48,7 +48,7 @@ impl Kind {
 
     fn noun(self) -> &'static str {
         match self {
-            Self::Report => "no report or plan that wagg wrote",
+            Self::Report => "no report or plan of wagg's own",
             Self::Certificate => "no state that wagg verify saved",
             Self::Page => "no page of wagg's manual",
         }

@@ -307,7 +307,7 @@ impl Legacy<'_> {
             Locus::file(path),
             message,
         )
-        .with_hint("a person decides whose it is: take the pointer out of the metadata that is wrong, then run wagg orphans again");
+        .with_hint("a person decides whose it is: take the pointer out of the metadata that is wrong, then run the same command again");
         items.push(Item {
             owners,
             history,

@@ -211,7 +211,7 @@ fn lost(worker: WorkerId, segment: SegmentId) -> Error {
         ),
     )
     .at(Locus::file(Paths::metadata(worker)))
-    .hint("look for it in a backup or in the legacy roots: wagg orphans --sessions DIR --metadata DIR")
+    .hint("look for it in a backup, or in the legacy roots with wagg orphans")
     .hint("--activate begins a new history in its place")
 }
 

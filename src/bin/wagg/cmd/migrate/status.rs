@@ -76,7 +76,7 @@ fn show(status: &Status, list: &ListFlags, ui: &Ui) -> Result<()> {
             text::plural(s.diagnostics.len() as u64, "source", "sources"),
         ));
         if s.left > 0 || !s.complete {
-            ui.hint("who points at what: wagg orphans --sessions DIR --metadata DIR");
+            ui.hint("wagg explain migration_incomplete");
         }
     }
     Ok(())

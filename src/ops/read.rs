@@ -172,17 +172,6 @@ pub fn replay_error(segment: &SegmentRef, e: ReplayError) -> Error {
     }
 }
 
-/// A digest in hex.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut out, byte| {
-        // writing to a String does not fail
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
-}
-
 /// A moment as JSON has it: RFC 3339 in UTC; null where no calendar has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub jiff::Timestamp);

@@ -17,7 +17,7 @@ use super::fs::{
     Dir, EntryKind, OutFile, TornTail, WriteDir, clear_leftover, committed_len, ensure_dirs,
     failed, move_aside, sync_dir, temp_name, unknown,
 };
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, hex};
 use crate::layout::{OperationId, Paths};
 
 const MANIFEST: &str = "manifest.jsonl";
@@ -346,14 +346,6 @@ impl<'g> Quarantine<'g> {
     pub const fn dir(&self) -> &WriteDir<'g> {
         &self.dir
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn items(dir: &Dir) -> Result<Vec<Item>> {

@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 
 use super::effect::{Act, Effect, State};
 use super::rewrite::changed;
+use super::split;
 use super::standing::{digest_of, open, parent_of};
-use super::{hex, split};
-use crate::diag::{Code, Error, Locus, Result, plural};
+use crate::diag::{Code, Error, Locus, Result, hex, plural};
 use crate::layout::{OperationId, Paths};
 use crate::store::fs::{Appender, WriteDir, failed, move_aside, stat_of};
 use crate::store::{Dir, EntryKind, Guard, Quarantine, What, empty_quarantine, quarantined_items};

@@ -375,7 +375,8 @@ pub(super) fn nothing(
     }
 }
 
-pub(super) fn taken(other: &Intent) -> Error {
+/// The refusal of a request id under which another operation is open.
+pub(crate) fn taken(other: &Intent) -> Error {
     let id = other.request_id.as_deref().unwrap_or_default();
     Error::new(
         Code::RequestMismatch,

@@ -51,12 +51,12 @@ pub(crate) use view::{document_error, no_worker};
 
 use make::{
     Work, after_effects, answered, ended, held_back, intent, look_up, noted, nothing, replayed,
-    retried, taken, unnoted,
+    retried, unnoted,
 };
 pub use make::{answered_before, run, settle_worker, writable};
-pub(crate) use make::{dry_answer, no_change};
+pub(crate) use make::{dry_answer, no_change, taken};
 
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, hex};
 use crate::layout::{Generation, OperationId, SegmentId, WorkerId};
 use crate::ops::read::WorkerRef;
 use crate::store::journal::{Intent, Outcome, Receipt};
@@ -448,10 +448,6 @@ pub fn fingerprint(command: &str, arguments: &Value) -> String {
     let mut text = Value::from(command).to_string();
     write(arguments, &mut text);
     hex(&Sha256::digest(text.as_bytes()))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {

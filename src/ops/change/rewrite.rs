@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::effect::{Act, Effect, State};
+use super::split;
 use super::standing::{digest_of, open, parent_of};
-use super::{hex, split};
-use crate::diag::{Code, Error, Locus, Result};
+use crate::diag::{Code, Error, Locus, Result, hex};
 use crate::layout::OperationId;
 use crate::record::Source;
 use crate::store::fs::{TempFile, WriteDir, failed, stat_of, temp_name};

@@ -6,7 +6,8 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::effect::{Effect, QUARANTINE, State};
-use super::{hex, sha256};
+use super::sha256;
+use crate::diag::hex;
 use crate::record::Source;
 use crate::store::fs::stat_of;
 use crate::store::{Dir, read_whole};

@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::facts::{CopiedFile, time_of};
-use crate::diag::{Code, Error, Finding, Locus, Progress, Severity, Subject, plural};
+use crate::diag::{Code, Error, Finding, Locus, Progress, Severity, Subject, hex, plural};
 use crate::layout::{SegmentEntry, SegmentId, SessionId, WorkerId, classify_segment};
-use crate::ops::change::hex;
 use crate::ops::ownership::Trouble;
 use crate::record::{Format, RecordKind, Scanner, Source, Verdict};
 use crate::store::fs::{WriteDir, failed};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::{LeftWorker, Moved};
 use super::plan::{Item, Plan, Step};
-use crate::diag::{Code, Finding, shell};
+use crate::diag::{Code, Finding, hex, shell};
 use crate::layout::{OperationId, SessionId, WorkerId};
 use crate::ops::legacy::Roots;
 use crate::record::document::MigrationDiagnostic;
@@ -187,7 +187,7 @@ impl Brief {
         Self {
             files: files.clone().count() as u64,
             bytes: files.map(|file| file.bytes).sum(),
-            sha256: (!moved.files.is_empty()).then(|| crate::ops::change::hex(&all.finalize())),
+            sha256: (!moved.files.is_empty()).then(|| hex(&all.finalize())),
         }
     }
 }

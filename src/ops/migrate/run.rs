@@ -369,7 +369,7 @@ impl Run<'_> {
         let operation = match self.journal.begin(intent, self.flags.actor_named)? {
             Begin::Fresh(operation) => operation,
             Begin::Replay(replay) => return Done::replayed(&replay.receipt),
-            Begin::Unsettled(other) => return Err(taken(&other)),
+            Begin::Unsettled(other) => return Err(change::taken(&other)),
         };
         let work = Work {
             run: self,
@@ -398,19 +398,7 @@ impl Run<'_> {
         match noted {
             Lookup::Unknown => Ok(Done::of(report)),
             Lookup::Replay(replay) => Done::replayed(&replay.receipt),
-            Lookup::Unsettled(other) => Err(taken(&other)),
+            Lookup::Unsettled(other) => Err(change::taken(&other)),
         }
     }
-}
-
-fn taken(other: &Intent) -> Error {
-    let id = other.request_id.as_deref().unwrap_or_default();
-    Error::new(
-        Code::RequestMismatch,
-        format!(
-            "the request id {id:?} is in use by operation {} ({}), which has no outcome yet",
-            other.operation_id, other.command
-        ),
-    )
-    .hint(format!("wagg op show {}", other.operation_id))
 }

@@ -6,8 +6,7 @@ use std::ops::Range;
 use sha2::{Digest, Sha256};
 
 use super::pairs::OPERATION;
-use crate::diag::plural;
-use crate::ops::change::hex;
+use crate::diag::{hex, plural};
 use crate::record::Source;
 
 /// How many bytes are shown.

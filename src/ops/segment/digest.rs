@@ -6,9 +6,9 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::interrupted;
-use crate::diag::{Code, Error, Progress, Result};
+use crate::diag::{Code, Error, Progress, Result, hex};
 use crate::layout::{SegmentId, WorkerId};
-use crate::ops::read::{SegmentRef, hex, open_error};
+use crate::ops::read::{SegmentRef, open_error};
 use crate::record::{Format, Limits, Scanner, Source, Verdict};
 use crate::store::Store;
 

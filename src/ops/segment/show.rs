@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::list::{Known, active_of, parent_of, trace_bytes};
 use super::tree::{self, Place};
 use super::{Segment, findings, read, read_head};
-use crate::diag::{Finding, Progress, Result};
+use crate::diag::{Finding, Progress, Result, hex};
 use crate::layout::SegmentId;
-use crate::ops::read::{SegmentRef, hex};
+use crate::ops::read::SegmentRef;
 use crate::ops::resolve::Resolver;
 use crate::store::Store;
 

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::resume::{self, Looked};
 use super::{Digest, Found, NotLookedAt, Run};
-use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject};
+use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject, hex};
 use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
 use crate::store::{Dir, EntryKind, wrong_kind};
 
@@ -109,10 +109,6 @@ pub(super) fn check_file(
         }
     }
     Some(outline)
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 pub(super) fn whole(

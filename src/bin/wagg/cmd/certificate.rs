@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use wagg::diag::{Code, Error, Result};
+use wagg::diag::{Code, Error, Result, hex};
 use wagg::ops::verify::{Certificate, CertificateOptions, SETTLE};
 use wagg::store::Store;
 
@@ -141,10 +141,7 @@ fn cached(store: &Store) -> Result<PathBuf> {
         })?;
     let root =
         std::fs::canonicalize(store.path()).map_err(|e| Error::io("look at", store.path(), e))?;
-    let key: String = Sha256::digest(root.as_os_str().as_bytes())[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let key = hex(&Sha256::digest(root.as_os_str().as_bytes())[..16]);
     let folder = base.join("wagg").join("verify");
     make(store, &folder);
     Ok(folder.join(format!("{key}.state")))

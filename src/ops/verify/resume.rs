@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -11,7 +10,7 @@ use blake3::Hasher;
 use sha2::{Digest, Sha256};
 
 use super::certificate::{Certificate, DIGEST, Entry, Settled};
-use super::segment::{CLOCK_EVERY, push, whole};
+use super::segment::{CLOCK_EVERY, fold_from, whole};
 use super::{Found, Run};
 use crate::record::{Fold, Format, Resume, Scanned, Scanner, Source};
 use crate::store::FileStat;
@@ -160,7 +159,7 @@ fn hashed(file: &File, len: u64, run: &Run<'_>) -> io::Result<Option<(Hasher, Sh
 /// Parses a file from a line on, and says in the new certificate what it came to.
 fn scan(
     looked: &Looked<'_>,
-    mut fold: Fold,
+    fold: Fold,
     from: Resume,
     prefix: Hasher,
     run: &Run<'_>,
@@ -170,24 +169,13 @@ fn scan(
     let &Looked {
         file, format, stat, ..
     } = looked;
-    let mut seen = from.offset;
     let hashing = Hashing {
         file,
         state: RefCell::new(Hashed::from(from.offset, prefix)),
     };
-    let scanned = scanner.scan_from(&hashing, from, stat.len, format, |line| {
-        push(&mut fold, line, format);
-        let at = line.offset + line.length + 1;
-        if at - seen >= CLOCK_EVERY {
-            run.progress.add(at - seen);
-            seen = at;
-            if run.stop().is_some() {
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
+    let (fold, scanned) = fold_from(fold, from.offset, format, run, |visit| {
+        scanner.scan_from(&hashing, from, stat.len, format, visit)
     })?;
-    run.progress.add(scanned.committed.saturating_sub(seen));
     if let Some(certificate) = run.certificate
         && !scanned.stopped
     {

@@ -118,9 +118,21 @@ pub(super) fn whole(
     run: &Run<'_>,
     scanner: &mut Scanner,
 ) -> io::Result<(Fold, Scanned)> {
-    let mut fold = Fold::new();
-    let mut seen = 0;
-    let scanned = scanner.scan_helped(file, len, format, &run.spare, |line| {
+    fold_from(Fold::new(), 0, format, run, |visit| {
+        scanner.scan_helped(file, len, format, &run.spare, visit)
+    })
+}
+
+/// Pushes the lines that a scan shows from an offset on, and looks at the clock now and then.
+pub(super) fn fold_from(
+    mut fold: Fold,
+    offset: u64,
+    format: Format,
+    run: &Run<'_>,
+    scan: impl FnOnce(&mut dyn FnMut(&Line<'_>) -> ControlFlow<()>) -> io::Result<Scanned>,
+) -> io::Result<(Fold, Scanned)> {
+    let mut seen = offset;
+    let scanned = scan(&mut |line| {
         push(&mut fold, line, format);
         let at = line.offset + line.length + 1;
         if at - seen >= CLOCK_EVERY {
@@ -136,7 +148,7 @@ pub(super) fn whole(
     Ok((fold, scanned))
 }
 
-pub(super) fn push(fold: &mut Fold, line: &Line<'_>, format: Format) {
+fn push(fold: &mut Fold, line: &Line<'_>, format: Format) {
     match format {
         Format::Segment => fold.push(line),
         Format::Trace => fold.push_trace(line),

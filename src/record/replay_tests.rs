@@ -1,7 +1,5 @@
 //! Tests of the replay, against itself, the fold and what the reference reader made of the corpus.
 
-use std::path::PathBuf;
-
 use super::*;
 use crate::record::Fold;
 use crate::record::item::said;
@@ -158,14 +156,8 @@ fn a_line_longer_than_the_buffer_replays_the_same() {
     assert_eq!(texts(&all), ["seed", &text]);
 }
 
-/// Where the corpus of the reference is, if it is here.
-fn corpus() -> Option<PathBuf> {
-    let named = std::env::var_os("WAGG_REFERENCE_CORPUS").map(PathBuf::from);
-    let path = named.unwrap_or_else(|| {
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures/reference-v1")
-    });
-    path.is_dir().then_some(path)
-}
+#[path = "../../tests/cli/support/reference.rs"]
+mod reference;
 
 /// What one line of a `segments.txt` says: the numbers, or the line that is corrupt.
 fn expected(text: &str) -> Result<Vec<u64>, u64> {
@@ -185,8 +177,7 @@ fn expected(text: &str) -> Result<Vec<u64>, u64> {
 
 #[test]
 fn the_reference_reads_the_same() {
-    let Some(corpus) = corpus() else {
-        eprintln!("skipped: no reference corpus; set WAGG_REFERENCE_CORPUS to its folder");
+    let Some(corpus) = reference::corpus() else {
         return;
     };
     let mut seen = 0;

@@ -6,26 +6,13 @@
 //! for, `orphans` what the reference reported and more, and nothing may change.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use crate::support::damage::copy_tree;
+use crate::support::reference::corpus;
 use crate::support::{Output, TestEnv, tree};
-
-/// The corpus, if it is here.
-#[expect(clippy::print_stderr, reason = "what is passed over is said aloud")]
-pub fn corpus() -> Option<PathBuf> {
-    let dir = std::env::var_os("WAGG_REFERENCE_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures/reference-v1"),
-        PathBuf::from,
-    );
-    if dir.join("README.md").exists() {
-        return Some(dir);
-    }
-    eprintln!("SKIPPED: no reference corpus; set WAGG_REFERENCE_CORPUS");
-    None
-}
 
 /// One case, copied to `before/` and `after/` in a temporary folder.
 struct Case {

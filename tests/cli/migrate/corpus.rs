@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::corpus::corpus;
 use crate::support::damage::copy_tree;
+use crate::support::reference::corpus;
 use crate::support::{Output, TestEnv};
 
 /// What we do in a case where the reference's outcome is not the target.

@@ -96,7 +96,8 @@ pub struct Summary {
 }
 
 /// Lists the Workers of a store one after the other, in the order of their ids, then folders that
-/// name none, then what stands under a Worker's id and is no folder. A folder without id and without `worker.json` is no Worker.
+/// name none, then what stands under a Worker's id and is no folder. Another folder of `workers/`
+/// that holds nothing of a Worker is none.
 ///
 /// # Errors
 /// `workers/` can not be read. A Worker that can not be read is listed with that as its problem.

@@ -69,7 +69,11 @@ fn a_folder_that_was_given_is_kept_and_never_overwritten() {
     std::fs::create_dir(env.path("empty")).unwrap();
     for dir in ["new", "empty"] {
         let out = env.wagg(["demo", dir]).status(0);
-        assert!(out.stdout().contains(&format!("{}\n", env.path(dir).display())), "{out}");
+        assert!(
+            out.stdout()
+                .contains(&format!("{}\n", env.path(dir).display())),
+            "{out}"
+        );
     }
     // the same bytes in both
     let digests = |dir: &str| -> Vec<(String, String)> {

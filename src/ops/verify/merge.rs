@@ -93,6 +93,12 @@ impl RawFinding {
 }
 
 impl PartReport {
+    /// How the command line of the look named the store, as a shell takes it, if it did.
+    #[must_use]
+    pub fn named_store(&self) -> Option<&str> {
+        self.part.store.named.as_deref()
+    }
+
     /// Reads the report of a part.
     ///
     /// # Errors

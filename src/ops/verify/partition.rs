@@ -94,6 +94,9 @@ pub struct Part {
 pub(super) struct Seen {
     /// Where it lay.
     pub path: String,
+    /// How the command line named it, as a shell takes it, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named: Option<String>,
     /// How many folders `workers/` had.
     pub folders: u64,
     /// SHA-256 over their names and `runtime.json`.
@@ -215,6 +218,7 @@ impl Part {
             wagg: env!("CARGO_PKG_VERSION").to_owned(),
             store: Seen {
                 path: path.to_string_lossy().into_owned(),
+                named: None,
                 folders: folders.len() as u64,
                 catalog: hex(&hasher.finalize()),
                 next_worker_sequence: runtime.good().and_then(|r| r.next_worker_sequence),
@@ -222,6 +226,11 @@ impl Part {
             options: How::of(options),
             workers: Vec::new(),
         }
+    }
+
+    /// Notes how the command line named the store, as a shell takes it, for hints of the whole.
+    pub fn name_store(&mut self, named: Option<String>) {
+        self.store.named = named;
     }
 
     /// Adds what the Workers of this part came to. The flag says whether one was looked at as

@@ -149,6 +149,9 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
         verify::verify_files(&args.file, &options, ui.progress())
     };
     super::findings::paste(&mut report.findings, ui);
+    if let Some(part) = &mut report.part {
+        part.name_store(ui.named_store());
+    }
     for target in &reports {
         target.write(&report)?;
     }

@@ -112,13 +112,19 @@ impl Ui {
     /// A hint as it can be pasted: each command in it, on a store that was named on this command
     /// line, names it too. What needs no store stays as it is.
     pub fn pasted(&self, hint: &str) -> String {
-        let named = self.store.as_deref().filter(|store| {
-            std::env::var_os(env::STORE).is_none_or(|known| known != store.as_os_str())
-        });
-        match named {
-            Some(store) => with_store(hint, &shell(store)),
+        match self.named_store() {
+            Some(store) => with_store(hint, &store),
             None => hint.to_owned(),
         }
+    }
+
+    /// The store as this command line named it, as a shell takes it; none if it did not.
+    pub fn named_store(&self) -> Option<String> {
+        let named = self.store.as_deref()?;
+        let known = std::env::var_os(env::STORE);
+        known
+            .is_none_or(|known| known != named.as_os_str())
+            .then(|| shell(named))
     }
 
     /// How the answer is written.
@@ -267,8 +273,6 @@ fn columns_of(stream: Stream, handle: impl AsFd) -> Option<u16> {
 /// The commands that work in a store.
 const IN_A_STORE: &[&str] = &[
     "apply",
-    "export",
-    "import",
     "lock",
     "migrate",
     "op",
@@ -314,7 +318,34 @@ fn needs_store(command: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::with_store;
+    use clap::CommandFactory;
+
+    use super::{IN_A_STORE, with_store};
+
+    /// Every command of the program is known to work in a store, or not to.
+    #[test]
+    fn the_commands_that_work_in_a_store_are_those_of_the_program() {
+        let elsewhere = [
+            "completions",
+            "demo",
+            "explain",
+            "help",
+            "init",
+            "man",
+            "report",
+        ];
+        let program = crate::cli::Cli::command();
+        let mut all: Vec<&str> = program
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        let mut known = [IN_A_STORE, &elsewhere].concat();
+        all.push("help");
+        all.sort_unstable();
+        all.dedup();
+        known.sort_unstable();
+        assert_eq!(all, known);
+    }
 
     #[test]
     fn each_command_of_a_hint_names_the_store() {

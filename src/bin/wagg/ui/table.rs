@@ -196,12 +196,16 @@ pub fn render(columns: &[Column], rows: &[Vec<Cell>], width: Option<u16>, color:
 
 /// How wide each column is when no cell of it is broken.
 fn content_widths(columns: &[Column], rows: &[Vec<Cell>]) -> Vec<u16> {
-    let mut table = Table::new();
-    table.set_header(columns.iter().map(Column::heading));
-    for row in rows {
-        table.add_row(row.iter().map(styled));
-    }
-    table.column_max_content_widths()
+    let of = |text: &str| u16::try_from(text::columns(text)).unwrap_or(u16::MAX);
+    columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| {
+            let cells = rows.iter().filter_map(|row| row.get(index));
+            let widest = cells.map(|cell| of(&cell.shown())).max().unwrap_or(0);
+            widest.max(of(&column.heading()))
+        })
+        .collect()
 }
 
 /// How narrow a table of these columns can be.

@@ -40,17 +40,6 @@ pub struct Args {
     list: ListFlags,
 }
 
-/// The store in a hint, as a shell takes it.
-fn named_store(hint: &str) -> Option<&str> {
-    let rest = &hint[hint.find("wagg --store ")? + "wagg --store ".len()..];
-    let mut quoted = false;
-    let end = rest.char_indices().find(|(at, c)| {
-        quoted ^= *c == '\'' && !rest[..*at].ends_with('\\');
-        !quoted && *c == ' '
-    });
-    Some(&rest[..end?.0])
-}
-
 /// Carries the command out.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let named: Vec<Option<&Path>> = args
@@ -62,19 +51,20 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     input::one_stdin(&named)?;
     let mut outputs = Outputs::default().not(args.files.iter().chain(&args.baseline));
     let reports = crate::report::open(&args.report, &mut outputs)?;
-    let parts: Result<Vec<PartReport>> = args
+    let parts = args
         .files
         .iter()
         .map(|path| {
             let bytes = input::bytes(path, input::MAX_INPUT)?;
             PartReport::read(path, &bytes)
         })
-        .collect();
+        .collect::<Result<Vec<PartReport>>>()?;
+    let store = parts.iter().find_map(PartReport::named_store);
+    let store = store.map(str::to_owned);
     let known = verify::known(args.baseline.as_deref())?;
-    let mut report = merge(parts?, known)?;
-    let hints = report.findings.iter().filter_map(|f| f.hint.as_deref());
-    // What the parts were told; what only the whole tells is told the same way.
-    if let Some(store) = hints.filter_map(named_store).next().map(str::to_owned) {
+    let mut report = merge(parts, known)?;
+    // What only the whole tells names the store as the parts do.
+    if let Some(store) = store {
         for hint in report.findings.iter_mut().filter_map(|f| f.hint.as_mut()) {
             *hint = with_store(hint, &store);
         }

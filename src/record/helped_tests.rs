@@ -4,6 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 
+#[path = "../../tests/cli/support/sample.rs"]
+mod sample;
+
 /// Every line as text, and what the scan came to or that it failed.
 type Told = (Vec<String>, Result<Scanned, String>);
 
@@ -164,7 +167,7 @@ impl Source for Failing<'_> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(sample::cases(300)))]
 
     /// Whoever helps, and wherever the file is cut, the lines, their order and the digest are the
     /// same; also where the visitor stops.
@@ -216,7 +219,7 @@ proptest! {
 fn a_line_longer_than_many_chunks() {
     let long = format!(
         r#"{{"kind":"extension","ts":1,"domain":"d","payload":"{}"}}"#,
-        "ä".repeat(900)
+        "ä".repeat(200)
     );
     let turn = r#"{"kind":"turn_end","ts":1,"turn_count":1}"#;
     let text = format!("{turn}\n{long}\n{turn}\n{long}\n{long}\n{turn}\n\n{long}");

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::support::damage::copy_tree;
 use crate::support::reference::corpus;
+use crate::support::sample::every;
 use crate::support::{Output, TestEnv, tree};
 
 /// One case, copied to `before/` and `after/` in a temporary folder.
@@ -549,7 +550,7 @@ fn read_commands_change_nothing_and_always_end() {
     ];
     // a folder that is no store is refused before anything else is done
     const BARELY: &[&str] = &["verify", "orphans", "worker list", "show 1"];
-    let cases = Case::all();
+    let cases: Vec<Case> = every(3, Case::all()).collect();
     let over = |case: &Case| {
         let before = tree::tree(&case.env.dir());
         for (store, commands) in [
@@ -585,7 +586,7 @@ fn read_commands_change_nothing_and_always_end() {
 /// Parts of a store, merged, say what one look at the whole says.
 #[test]
 fn parts_make_the_whole() {
-    for case in Case::all() {
+    for case in every(4, Case::all()) {
         for side in ["before", "after"] {
             let store = format!("{side}/runtime");
             let run = |args: &[&str]| case.run(&store, args);

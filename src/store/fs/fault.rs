@@ -412,18 +412,13 @@ mod hook {
         pub step: Option<(Step, PathBuf)>,
     }
 
-    /// Whether everything is tried: `CRASH_EVERYWHERE` is set. Else each step is still crashed at,
-    /// and of the further ways to do so one of three, another one at the next step.
-    #[must_use]
-    pub fn all_are_tried() -> bool {
-        static ASKED: OnceLock<bool> = OnceLock::new();
-        *ASKED.get_or_init(|| std::env::var_os("CRASH_EVERYWHERE").is_some())
-    }
-
-    /// Whether the `way`th further way is tried at a step.
+    /// Whether the `way`th further way to crash is tried at a step. Each step is crashed at in any
+    /// case; of the further ways it is one of five, another one at the next step,
+    /// or all where `TEST_EVERYTHING` is set.
     #[must_use]
     pub fn is_tried(way: u64, at: u64) -> bool {
-        all_are_tried() || way % 3 == at % 3
+        static ALL: OnceLock<bool> = OnceLock::new();
+        *ALL.get_or_init(|| std::env::var_os("TEST_EVERYTHING").is_some()) || way % 5 == at % 5
     }
 
     /// Runs `work` once for each of its steps and each way to crash there, each time on a fresh

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::{Happens, Old};
 use crate::support::damage;
+use crate::support::sample::everything;
 use crate::support::store::{id, put};
 use crate::support::tree;
 
@@ -291,13 +292,9 @@ fn megabytes_of_metadata() {
     assert_eq!(old.did(&["--deep"]), ["1 done"]);
 }
 
-/// `WAGG_TEST_MANY=200000` gives it the number that it is meant for.
 #[test]
 fn many_files_in_one_session() {
-    let many: u64 = std::env::var("WAGG_TEST_MANY")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(20_000);
+    let many: u64 = if everything() { 200_000 } else { 5000 };
     let old = Old::with(2);
     for n in 0..many {
         put(

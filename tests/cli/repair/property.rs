@@ -15,6 +15,7 @@ use wagg::store::{Store, quarantined, quarantined_bytes, quarantined_items};
 use super::kit::{apply, operation_of, operations, plan, same_trees, tree, undo};
 use crate::support::damage::line_at;
 use crate::support::log::{call_item, result_item, text_item};
+use crate::support::sample::cases;
 use crate::support::store::edit;
 use crate::support::{Log, TestStore};
 
@@ -456,7 +457,8 @@ fn a_repair_holds_what_it_promises() {
     if let Ok(seed) = std::env::var("WAGG_REPAIR_SEED") {
         return hold(seed.parse().unwrap(), true);
     }
-    let seeds = std::env::var("WAGG_REPAIR_SEEDS").map_or(200, |n| n.parse().unwrap());
+    let seeds =
+        std::env::var("WAGG_REPAIR_SEEDS").map_or(u64::from(cases(200)), |n| n.parse().unwrap());
     let from = std::env::var("WAGG_REPAIR_FROM").map_or(0, |n| n.parse().unwrap());
     let mut failed = Vec::new();
     for seed in (from..from + seeds).chain(ONCE_BROKEN) {

@@ -4,6 +4,7 @@ pub mod damage;
 pub mod env;
 pub mod log;
 pub mod reference;
+pub mod sample;
 pub mod schema;
 pub mod store;
 pub mod tree;

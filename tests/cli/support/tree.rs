@@ -1,5 +1,6 @@
 //! A list of all that is in a folder, to prove that a command changed nothing.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
@@ -51,8 +52,9 @@ pub fn tree(root: &Path) -> Vec<String> {
 /// Insists that two lists are the same, and names what is not.
 #[track_caller]
 pub fn assert_same(before: &[String], after: &[String], what: &str) {
-    let gone: Vec<_> = before.iter().filter(|line| !after.contains(line)).collect();
-    let new: Vec<_> = after.iter().filter(|line| !before.contains(line)).collect();
+    let (before, after) = (BTreeSet::from_iter(before), BTreeSet::from_iter(after));
+    let gone: Vec<_> = before.difference(&after).collect();
+    let new: Vec<_> = after.difference(&before).collect();
     assert!(
         gone.is_empty() && new.is_empty(),
         "{what} changed the tree\nbefore: {gone:#?}\nafter: {new:#?}"

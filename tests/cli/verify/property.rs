@@ -13,12 +13,15 @@ use wagg::store::Store;
 use super::case::Kit;
 use crate::support::Log;
 use crate::support::log::trace;
+use crate::support::sample::cases;
 
 /// As many cases as PROPTEST_CASES says, 256 without it; nothing is written into the source.
 pub fn config() -> Config {
+    let all = Config::default();
     Config {
         failure_persistence: None,
-        ..Config::default()
+        cases: cases(all.cases),
+        ..all
     }
 }
 

@@ -58,24 +58,49 @@ impl IdError {
     }
 }
 
-/// Says whether `text` is a UUID in its one spelling on disk: lower case, with hyphens.
-fn is_canonical_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(i, b)| match i {
-            8 | 13 | 18 | 23 => b == b'-',
-            _ => matches!(b, b'0'..=b'9' | b'a'..=b'f'),
-        })
+/// The UUID that a text spells as on disk: lower case, with hyphens.
+pub(crate) fn uuid_on_disk(text: &[u8]) -> Option<Uuid> {
+    const BAD: u8 = 0xff;
+    static DIGITS: [u8; 256] = {
+        let mut table = [BAD; 256];
+        let mut n = 0;
+        while n < 16 {
+            table[b"0123456789abcdef"[n as usize] as usize] = n;
+            n += 1;
+        }
+        table
+    };
+    /// Where the two digits of each byte stand.
+    const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+    let text: &[u8; 36] = text.try_into().ok()?;
+    let mut bytes = [0; 16];
+    let mut all = 0;
+    for (byte, at) in bytes.iter_mut().zip(PLACES) {
+        let (high, low) = (DIGITS[text[at] as usize], DIGITS[text[at + 1] as usize]);
+        all |= high | low;
+        *byte = high << 4 | low;
+    }
+    let hyphens = [text[8], text[13], text[18], text[23]] == *b"----";
+    (hyphens && all < 16).then(|| Uuid::from_bytes(bytes))
+}
+
+/// The UUID that a text is in any usual spelling, and whether it is the one for disk.
+fn loose_uuid(text: &str) -> Option<(Uuid, bool)> {
+    match uuid_on_disk(text.as_bytes()) {
+        Some(id) => Some((id, true)),
+        None => Uuid::parse_str(text).ok().map(|id| (id, false)),
+    }
 }
 
 fn canonical_uuid(kind: IdKind, text: &str) -> Result<Uuid, IdError> {
-    match Uuid::parse_str(text) {
-        Ok(id) if is_canonical_uuid(text) => Ok(id),
-        Ok(_) => Err(IdError::new(
+    match loose_uuid(text) {
+        Some((id, true)) => Ok(id),
+        Some(_) => Err(IdError::new(
             kind,
             text,
             "a UUID in another spelling than lower case with hyphens",
         )),
-        Err(_) => Err(IdError::new(kind, text, "not a UUID")),
+        None => Err(IdError::new(kind, text, "not a UUID")),
     }
 }
 
@@ -109,9 +134,9 @@ macro_rules! uuid_id {
             /// # Errors
             /// The text is no UUID in any spelling.
             pub fn parse_loose(text: &str) -> Result<(Self, bool), IdError> {
-                Uuid::parse_str(text)
-                    .map(|id| (Self(id), is_canonical_uuid(text)))
-                    .map_err(|_| IdError::new($kind, text, "not a UUID"))
+                loose_uuid(text)
+                    .map(|(id, on_disk)| (Self(id), on_disk))
+                    .ok_or_else(|| IdError::new($kind, text, "not a UUID"))
             }
         }
 
@@ -297,7 +322,27 @@ impl WorkerName {
     /// The Worker that this name means if a Runtime gave it.
     #[must_use]
     pub fn worker_id(&self) -> Option<WorkerId> {
-        self.0.strip_prefix(Self::RUNTIME_PREFIX)?.parse().ok()
+        Self::means(&self.0)
+    }
+
+    /// The Worker that a name means if a Runtime gave it.
+    #[must_use]
+    pub fn means(name: &str) -> Option<WorkerId> {
+        name.strip_prefix(Self::RUNTIME_PREFIX)?.parse().ok()
+    }
+
+    /// Whether a text can be a Worker's name.
+    ///
+    /// # Errors
+    /// Why it can not.
+    pub fn check(text: &str) -> Result<(), WorkerNameError> {
+        match text {
+            "" => Err(WorkerNameError::Empty),
+            "." | ".." => Err(WorkerNameError::Dots),
+            _ if text.contains(['/', '\0']) => Err(WorkerNameError::Separator),
+            _ if text.len() > 255 => Err(WorkerNameError::TooLong),
+            _ => Ok(()),
+        }
     }
 
     /// The name as text.
@@ -310,13 +355,7 @@ impl WorkerName {
 impl FromStr for WorkerName {
     type Err = WorkerNameError;
     fn from_str(text: &str) -> Result<Self, WorkerNameError> {
-        match text {
-            "" => Err(WorkerNameError::Empty),
-            "." | ".." => Err(WorkerNameError::Dots),
-            _ if text.contains(['/', '\0']) => Err(WorkerNameError::Separator),
-            _ if text.len() > 255 => Err(WorkerNameError::TooLong),
-            _ => Ok(Self(text.to_owned())),
-        }
+        Self::check(text).map(|()| Self(text.to_owned()))
     }
 }
 
@@ -372,6 +411,24 @@ mod tests {
                 .parse::<WorkerId>()
                 .is_err()
         );
+    }
+
+    /// What is read fast is what the crate reads, for each byte in each place.
+    #[test]
+    fn a_uuid_on_disk_is_read_as_the_crate_reads_it() {
+        let good = b"01890abc-def2-7345-8678-9abcdef01234";
+        for at in 0..good.len() {
+            for byte in 0..=u8::MAX {
+                let mut text = *good;
+                text[at] = byte;
+                let usual = std::str::from_utf8(&text)
+                    .ok()
+                    .and_then(|text| Uuid::try_parse(text).ok())
+                    .filter(|id| id.hyphenated().to_string().as_bytes() == text);
+                assert_eq!(uuid_on_disk(&text), usual, "{at} {byte}");
+            }
+            assert_eq!(uuid_on_disk(&good[at..]).is_some(), at == 0);
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod names;
 mod paths;
 mod version;
 
+pub(crate) use ids::uuid_on_disk;
 pub use ids::{
     Generation, IdError, IdKind, OperationId, SegmentId, SessionId, WorkerId, WorkerName,
     WorkerNameError,

@@ -1,8 +1,9 @@
 //! Documents: bytes to typed values, with the place of whatever is wrong.
 //!
-//! A document is read twice, which costs nothing at its size: once against its table for the place
-//! of a fault, once into the few fields that the contract needs. Everything else stays in the bytes
-//! (C8): a change goes through [`serde_json::Value`] with its order and digits kept.
+//! A document is held against its table for the place of a fault, and the few fields that the
+//! contract needs are picked on the way (see `picked`). One with lists in it, which is rare, is read
+//! once more by `serde`. Everything else stays in the bytes (C8): a change goes through
+//! [`serde_json::Value`] with its order and digits kept.
 
 use std::str::FromStr;
 
@@ -10,8 +11,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::documents;
-use super::json::{Sink, Value, Whole, check};
-use super::shape::{Slot, Ty};
+use super::json::{Whole, check};
+use super::picked::{Picked, Spelt};
+use super::shape::Ty;
 use crate::diag::{Code, plural};
 use crate::layout::{
     CatalogVersion, MANIFEST_SCHEMA, SESSION_SCHEMA, SegmentId, SessionId, WorkerId,
@@ -39,6 +41,10 @@ trait Document: Sized + for<'de> Deserialize<'de> {
     fn table(version: Option<u64>) -> Option<&'static Ty>;
     /// Whether the document states a version at all.
     const VERSIONED: bool = true;
+    /// What it says, if all of it was picked.
+    fn picked(_: Picked) -> Option<Self> {
+        None
+    }
 }
 
 fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
@@ -61,7 +67,9 @@ fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
             "the document is empty: 0 bytes".to_owned(),
         ));
     }
-    if let Err(e) = std::str::from_utf8(bytes) {
+    if simdutf8::basic::from_utf8(bytes).is_err()
+        && let Err(e) = std::str::from_utf8(bytes)
+    {
         let at = e.valid_up_to() as u64;
         return Err(fault(
             Code::CorruptDocument,
@@ -81,9 +89,9 @@ fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
             "a byte order mark before the document".to_owned(),
         ));
     }
-    let holds = |ty: &'static Ty| -> Result<Option<u64>, DocumentFault> {
-        let mut version = Stated::default();
-        let walk = check(Whole::new(bytes, 0), ty, &mut version, false);
+    let holds = |ty: &'static Ty| -> Result<Picked, DocumentFault> {
+        let mut picked = Picked::default();
+        let walk = check(Whole::new(bytes, 0), ty, &mut picked, false);
         match walk.fault {
             Some(f) => Err(fault(Code::CorruptDocument, Some(f.at), f.message)),
             None if walk.more => Err(fault(
@@ -91,29 +99,37 @@ fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
                 Some(walk.end),
                 "bytes behind the document".to_owned(),
             )),
-            None => Ok(version.0),
+            None => Ok(picked),
         }
     };
     // The version mostly stands at the very beginning; a table that holds and finds it spares
     // looking for it first.
     let guess = likely_version(bytes).filter(|_| T::VERSIONED);
-    let held = guess.is_some()
-        && T::table(guess).is_some_and(|table| matches!(holds(table), Ok(found) if found == guess));
-    if !held {
-        let version = if T::VERSIONED {
-            holds(&documents::VERSION_ONLY)?
-        } else {
-            None
-        };
-        let Some(table) = T::table(version) else {
-            let version = version.map_or_else(|| "none".to_owned(), |v| v.to_string());
-            return Err(fault(
-                Code::UnsupportedSchemaVersion,
-                None,
-                format!("schema_version {version}, which this wagg does not know"),
-            ));
-        };
-        holds(table)?;
+    let held = guess
+        .and_then(|_| T::table(guess))
+        .and_then(|table| holds(table).ok())
+        .filter(|picked| picked.version == guess);
+    let picked = match held {
+        Some(picked) => picked,
+        None => {
+            let version = if T::VERSIONED {
+                holds(&documents::VERSION_ONLY)?.version
+            } else {
+                None
+            };
+            let Some(table) = T::table(version) else {
+                let version = version.map_or_else(|| "none".to_owned(), |v| v.to_string());
+                return Err(fault(
+                    Code::UnsupportedSchemaVersion,
+                    None,
+                    format!("schema_version {version}, which this wagg does not know"),
+                ));
+            };
+            holds(table)?
+        }
+    };
+    if let Some(document) = picked.complete().and_then(T::picked) {
+        return Ok(document);
     }
     serde_json::from_slice(bytes).map_err(|e| {
         // The table let it pass, so only what serde adds can end here; the place is serde's.
@@ -125,18 +141,6 @@ fn read<T: Document>(bytes: &[u8]) -> Result<T, DocumentFault> {
         let at = (before + e.column().saturating_sub(1)) as u64;
         fault(Code::CorruptDocument, Some(at), e.to_string())
     })
-}
-
-/// The version that a document states.
-#[derive(Default)]
-struct Stated(Option<u64>);
-
-impl Sink for Stated {
-    fn value(&mut self, slot: Slot, value: Value<'_>, _: u64) {
-        if let (Slot::SchemaVersion, Value::U64(version)) = (slot, value) {
-            self.0.get_or_insert(version);
-        }
-    }
 }
 
 /// The version that the first bytes seem to state; a guess.
@@ -153,7 +157,7 @@ fn likely_version(bytes: &[u8]) -> Option<u64> {
 /// An id of a Worker: a number, or in version 3 a UUID. Read from the value as it stands: a number
 /// of any length would pass through a map of digits otherwise.
 #[derive(Debug, Clone)]
-enum Id {
+pub(super) enum Id {
     Number(u64),
     Text(String),
 }
@@ -275,6 +279,28 @@ impl Document for WorkerDocument {
             CatalogVersion::Other(_) => None,
         }
     }
+
+    fn picked(picked: Picked) -> Option<Self> {
+        let workspace_api = picked
+            .api_workspace_id
+            .map(|workspace_id| WorkspaceApi { workspace_id });
+        Some(Self {
+            schema_version: picked.version?,
+            worker_id: picked.worker_id?,
+            worker_ref: WorkerRef {
+                worker_id: picked.worker_ref?,
+            },
+            run_generation: picked.run_generation.unwrap_or_default(),
+            workspace_id: picked.workspace_id,
+            request: Request {
+                display_name: picked.display_name,
+                profile: Profile {
+                    value: picked.profile?,
+                },
+                workspace_api,
+            },
+        })
+    }
 }
 
 fn worker_id(id: &Id) -> Option<WorkerId> {
@@ -282,8 +308,8 @@ fn worker_id(id: &Id) -> Option<WorkerId> {
         Id::Number(n) => Some(WorkerId::Number(*n)),
         // Version 3 takes any spelling of a UUID inside JSON, like all ids.
         Id::Text(s) => {
-            let (id, _) = SessionId::parse_loose(s).ok()?;
-            WorkerId::from_str(&id.to_string()).ok()
+            let id = SessionId::parse_loose(s).ok()?.0.uuid();
+            (id.get_version_num() == 7).then_some(WorkerId::Uuid(id))
         }
     }
 }
@@ -358,36 +384,30 @@ impl WorkerDocument {
 /// The pointer that a restore starts from.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Active {
-    session_id: String,
+    session_id: Spelt,
     #[serde(default)]
-    segment_id: Option<String>,
+    segment_id: Option<Spelt>,
 }
 
 impl Active {
     /// The Session.
     #[must_use]
     pub fn session(&self) -> Option<SessionId> {
-        SessionId::parse_loose(&self.session_id)
-            .ok()
-            .map(|(id, _)| id)
+        Some(SessionId::from_uuid(self.session_id.id()))
     }
 
     /// The Segment; none if the Session is only reserved.
     #[must_use]
     pub fn segment(&self) -> Option<SegmentId> {
-        self.segment_id
-            .as_deref()
-            .and_then(|s| SegmentId::parse_loose(s).ok())
-            .map(|(id, _)| id)
+        let segment = self.segment_id.as_ref()?;
+        Some(SegmentId::from_uuid(segment.id()))
     }
 
     /// The first id that is not in its one spelling.
     #[must_use]
     pub fn noncanonical_id(&self) -> Option<&str> {
-        [Some(self.session_id.as_str()), self.segment_id.as_deref()]
-            .into_iter()
-            .flatten()
-            .find(|text| SessionId::from_str(text).is_err())
+        let segment = || self.segment_id.as_ref().and_then(Spelt::odd);
+        self.session_id.odd().or_else(segment)
     }
 }
 
@@ -453,6 +473,21 @@ impl Document for MetadataDocument {
         Some(&documents::METADATA)
     }
     const VERSIONED: bool = false;
+
+    fn picked(picked: Picked) -> Option<Self> {
+        let segment_id = picked.segment_id;
+        let active = picked.session_id.map(|session_id| Active {
+            session_id,
+            segment_id,
+        });
+        Some(Self {
+            worker_name: picked.worker_name?,
+            active,
+            spawned_children: Vec::new(),
+            reclaimed_children: Vec::new(),
+            peers: Vec::new(),
+        })
+    }
 }
 
 impl MetadataDocument {
@@ -468,12 +503,17 @@ impl MetadataDocument {
 /// `session.json`
 #[derive(Debug, Clone, Deserialize)]
 pub struct SessionDocument {
-    session_id: String,
+    session_id: Spelt,
 }
 
 impl Document for SessionDocument {
     fn table(version: Option<u64>) -> Option<&'static Ty> {
         (version == Some(SESSION_SCHEMA)).then_some(&documents::SESSION)
+    }
+
+    fn picked(picked: Picked) -> Option<Self> {
+        let session_id = picked.session_id?;
+        Some(Self { session_id })
     }
 }
 
@@ -489,17 +529,13 @@ impl SessionDocument {
     /// The Session's id.
     #[must_use]
     pub fn session(&self) -> Option<SessionId> {
-        SessionId::parse_loose(&self.session_id)
-            .ok()
-            .map(|(id, _)| id)
+        Some(SessionId::from_uuid(self.session_id.id()))
     }
 
     /// The id as written, if that is not its one spelling.
     #[must_use]
     pub fn noncanonical_id(&self) -> Option<&str> {
-        SessionId::from_str(&self.session_id)
-            .is_err()
-            .then_some(self.session_id.as_str())
+        self.session_id.odd()
     }
 }
 

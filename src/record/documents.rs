@@ -17,6 +17,9 @@ const fn version() -> Field {
         ..req("schema_version", Ty::U32)
     }
 }
+const fn shown(slot: Slot, field: Field) -> Field {
+    Field { slot, ..field }
+}
 const fn opt(name: &'static str, ty: Ty) -> Field {
     Field {
         name,
@@ -44,7 +47,7 @@ const fn nullable(name: &'static str, ty: Ty) -> Field {
 
 macro_rules! shape {
     ($vis:vis $name:ident, $words:literal, [$($field:expr),* $(,)?]) => {
-        $vis static $name: Shape = Shape { name: $words, fields: &[$($field),*] };
+        $vis static $name: Shape = Shape::new($words, &[$($field),*]);
     };
 }
 
@@ -188,7 +191,10 @@ static DIRECTORY_STATUSES: &[&str] = &[
 shape!(
     PROFILE,
     "a profile selector",
-    [req("kind", Ty::Enum(PROFILE_KINDS)), req("value", Ty::Str),]
+    [
+        req("kind", Ty::Enum(PROFILE_KINDS)),
+        shown(Slot::Profile, req("value", Ty::Str)),
+    ]
 );
 shape!(
     SOURCE_GRAPH,
@@ -290,7 +296,7 @@ shape!(
     WORKSPACE_API,
     "a workspace api",
     [
-        req("workspace_id", Ty::Str),
+        shown(Slot::ApiWorkspaceId, req("workspace_id", Ty::Str)),
         req("base_url", Ty::Str),
         opt("runtime_id", Ty::Str),
     ]
@@ -299,7 +305,7 @@ shape!(pub(crate) REQUEST, "a request", [
     opt("idempotency_key", Ty::Str),
     opt("idempotency_fingerprint", Ty::Str),
     req("profile", Ty::Object(&PROFILE)),
-    opt("display_name", Ty::Str),
+    shown(Slot::DisplayName, opt("display_name", Ty::Str)),
     req("profile_source", Ty::Object(&PROFILE_SOURCE)),
     opt("config_bundle", Ty::Object(&BUNDLE_REF)),
     opt("initial_input", Ty::Object(&INITIAL_INPUT)),
@@ -316,7 +322,7 @@ shape!(
         req("worker_id", Ty::Str),
         req("create_fingerprint", Ty::Str),
         req("profile", Ty::Object(&PROFILE)),
-        opt("display_name", Ty::Str),
+        shown(Slot::DisplayName, opt("display_name", Ty::Str)),
         req("profile_source", Ty::Object(&PROFILE_SOURCE)),
         opt("config_bundle", Ty::Object(&BUNDLE_REF)),
         opt("initial_input", Ty::Object(&INITIAL_INPUT)),
@@ -378,12 +384,12 @@ shape!(
 shape!(
     WORKER_REF_V1,
     "a Worker reference",
-    [req("worker_id", Ty::U64)]
+    [shown(Slot::WorkerRef, req("worker_id", Ty::U64))]
 );
 shape!(
     WORKER_REF_V3,
     "a Worker reference",
-    [req("worker_id", Ty::Id)]
+    [shown(Slot::WorkerRef, req("worker_id", Ty::Id))]
 );
 
 /// `worker.json` of version 1.
@@ -394,10 +400,10 @@ shape!(
     [
         version(),
         req("worker_ref", Ty::Object(&WORKER_REF_V1)),
-        req("worker_id", Ty::U64),
+        shown(Slot::WorkerId, req("worker_id", Ty::U64)),
         req("request", Ty::Object(&REQUEST)),
-        dflt("run_generation", Ty::U64),
-        opt("workspace_id", Ty::Str),
+        shown(Slot::RunGeneration, dflt("run_generation", Ty::U64)),
+        shown(Slot::WorkspaceId, opt("workspace_id", Ty::Str)),
         opt("working_directory", Ty::Object(&DIRECTORY)),
         opt("execution", Ty::Object(&EXECUTION)),
     ]
@@ -410,10 +416,10 @@ shape!(
     [
         version(),
         req("worker_ref", Ty::Object(&WORKER_REF_V3)),
-        req("worker_id", Ty::Id),
+        shown(Slot::WorkerId, req("worker_id", Ty::Id)),
         req("request", Ty::Object(&REQUEST_V3)),
-        dflt("run_generation", Ty::U64),
-        opt("workspace_id", Ty::Str),
+        shown(Slot::RunGeneration, dflt("run_generation", Ty::U64)),
+        shown(Slot::WorkspaceId, opt("workspace_id", Ty::Str)),
         opt("working_directory", Ty::Object(&DIRECTORY)),
         opt("execution", Ty::Object(&EXECUTION)),
     ]
@@ -456,7 +462,10 @@ static PEERS: Ty = Ty::Object(&PEER);
 shape!(
     ACTIVE,
     "an active pointer",
-    [req("session_id", Ty::Id), opt("segment_id", Ty::Id)]
+    [
+        shown(Slot::DocumentSession, req("session_id", Ty::Id)),
+        shown(Slot::ActiveSegment, opt("segment_id", Ty::Id)),
+    ]
 );
 
 /// `metadata.json`.
@@ -465,13 +474,16 @@ shape!(
     METADATA_SHAPE,
     "metadata.json",
     [
-        req("worker_name", Ty::Str),
+        shown(Slot::WorkerName, req("worker_name", Ty::Str)),
         opt("active", Ty::Object(&ACTIVE)),
         opt("workspace_root", Ty::Str),
         opt("workspace_id", Ty::Str),
-        dflt("spawned_children", Ty::Array(&CHILDREN)),
-        dflt("reclaimed_children", Ty::Array(&RECLAIMED_CHILDREN)),
-        dflt("peers", Ty::Array(&PEERS)),
+        shown(Slot::Entry, dflt("spawned_children", Ty::Array(&CHILDREN))),
+        shown(
+            Slot::Entry,
+            dflt("reclaimed_children", Ty::Array(&RECLAIMED_CHILDREN))
+        ),
+        shown(Slot::Entry, dflt("peers", Ty::Array(&PEERS))),
         opt("resolved_manifest_snapshot", Ty::Any),
     ]
 );
@@ -483,7 +495,10 @@ pub(crate) static SESSION: Ty = Ty::Object(&SESSION_SHAPE);
 shape!(
     SESSION_SHAPE,
     "session.json",
-    [version(), req("session_id", Ty::Id)]
+    [
+        version(),
+        shown(Slot::DocumentSession, req("session_id", Ty::Id)),
+    ]
 );
 
 shape!(

@@ -1,8 +1,6 @@
 //! What is picked out of one good line: enough to verify a Segment and to count its replay,
 //! without building its records.
 
-use std::str;
-
 use super::json::{Sink, Value};
 use super::schema::{ItemKind, RecordKind};
 use super::shape::Slot;
@@ -138,13 +136,11 @@ impl Facts {
         self.items.len() * size_of::<ItemFact>() + self.arena.len()
     }
 
-    fn id(&mut self, text: &[u8], at: u64) -> Option<uuid::Uuid> {
-        let text = str::from_utf8(text).ok()?;
-        let (id, canonical) = SessionId::parse_loose(text).ok()?;
-        if !canonical && self.noncanonical.is_none() {
-            self.noncanonical = Some((at, text.to_owned()));
+    #[cold]
+    fn odd_id(&mut self, text: &[u8], at: u64) {
+        if self.noncanonical.is_none() {
+            self.noncanonical = Some((at, String::from_utf8_lossy(text).into_owned()));
         }
-        Some(id.uuid())
     }
 }
 
@@ -156,11 +152,19 @@ const MAX_KEPT_TEXT: usize = 256;
 
 impl Sink for Facts {
     fn value(&mut self, slot: Slot, value: Value<'_>, at: u64) {
+        if let Value::Id {
+            text,
+            on_disk: false,
+            ..
+        } = value
+        {
+            self.odd_id(text, at);
+        }
         match (slot, value) {
             (Slot::Record, Value::Word(i)) => self.kind = RecordKind::ALL.get(i).copied(),
             (Slot::Ts, Value::U64(n)) => self.ts = n,
-            (Slot::SessionId, Value::Str(text)) => {
-                self.session = self.id(text, at).map(SessionId::from_uuid);
+            (Slot::SessionId, Value::Id { id, .. }) => {
+                self.session = Some(SessionId::from_uuid(id));
             }
             (Slot::ForkedFrom | Slot::CompactedFrom, Value::Open) => {
                 self.origin = Some(Origin {
@@ -168,10 +172,9 @@ impl Sink for Facts {
                     turn: 0,
                 });
             }
-            (Slot::OriginSegment, Value::Str(text)) => {
-                let id = self.id(text, at).map(SegmentId::from_uuid);
-                if let (Some(origin), Some(id)) = (&mut self.origin, id) {
-                    origin.segment = id;
+            (Slot::OriginSegment, Value::Id { id, .. }) => {
+                if let Some(origin) = &mut self.origin {
+                    origin.segment = SegmentId::from_uuid(id);
                 }
             }
             (Slot::OriginTurn, Value::U64(n)) => {

@@ -13,10 +13,12 @@
 //! anywhere in an object: where it is not first, a second cursor looks ahead for it. Objects with a
 //! kind nest four deep at most in any shape, so the work stays linear.
 
-use crate::diag::Code;
+use uuid::Uuid;
 
 use super::marks::Marks;
-use super::shape::{External, Presence, Shape, Slot, TAG, Ty, Union};
+use super::shape::{External, Field, Presence, Shape, Slot, TAG, Ty, Union};
+use crate::diag::Code;
+use crate::layout::{SegmentId, uuid_on_disk};
 
 /// Containers may nest this deep; a Runtime's reader stops there.
 pub const MAX_DEPTH: u32 = 127;
@@ -129,6 +131,15 @@ pub(crate) fn marked_run(
 pub enum Value<'a> {
     /// The unescaped text, cut at [`MAX_CAPTURE`] bytes.
     Str(&'a [u8]),
+    /// A UUID.
+    Id {
+        /// What it is.
+        id: Uuid,
+        /// The unescaped text.
+        text: &'a [u8],
+        /// Whether that is the spelling for disk.
+        on_disk: bool,
+    },
     /// A whole number.
     U64(u64),
     /// `true` or `false`.
@@ -403,8 +414,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                 if slot == Slot::None {
                     self.skip_string()?;
                 } else {
-                    self.text(MAX_CAPTURE)?;
-                    self.give_text(slot, at);
+                    self.give_text(slot, at)?;
                 }
             }
             (Ty::Id, b'"') => self.id(slot, at)?,
@@ -443,9 +453,20 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         }
     }
 
-    fn give_text(&mut self, slot: Slot, at: u64) {
+    /// Reads a string and hands it over; the cursor stands on its opening quote.
+    fn give_text(&mut self, slot: Slot, at: u64) -> Step {
+        // Mostly it stands in sight as it is meant.
+        let rest = self.bytes.window().get(self.pos + 1..).unwrap_or(&[]);
+        let run = plain_run(rest, self.control_free);
+        if rest.get(run) == Some(&b'"') && run <= MAX_CAPTURE {
+            self.sink.value(slot, Value::Str(&rest[..run]), at);
+            self.pos += run + 2;
+            return Ok(());
+        }
+        self.text(MAX_CAPTURE)?;
         let end = self.scratch.len().min(MAX_CAPTURE);
         self.sink.value(slot, Value::Str(&self.scratch[..end]), at);
+        Ok(())
     }
 
     /// The members of an object, up to and with its closing brace. `tag` names the key that was
@@ -473,18 +494,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             }
             first = false;
             let key_at = self.here();
-            // A writer keeps the order of the table, so the field behind the last one is likely.
-            let index = self.key(|key| {
-                for (i, field) in fields.iter().enumerate().skip(guess) {
-                    if field.name.as_bytes() == key {
-                        return Some(i);
-                    }
-                }
-                fields[..guess]
-                    .iter()
-                    .position(|field| field.name.as_bytes() == key)
-                    .or_else(|| tag.is_some_and(|tag| tag.as_bytes() == key).then_some(63))
-            })?;
+            let index = self.field_index(fields, guess, tag)?;
             self.colon()?;
             let Some(index) = index else {
                 self.skip()?;
@@ -512,19 +522,41 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         }
         self.pos += 1;
         self.depth -= 1;
-        for (i, field) in fields.iter().enumerate() {
-            if seen & (1 << i) == 0
-                && matches!(field.presence, Presence::Required | Presence::Nullable)
-            {
-                self.note(
-                    Code::MissingField,
-                    start,
-                    format!("the field `{}` is missing in {}", field.name, shape.name),
-                );
-                break;
-            }
+        let missing = shape.required & !seen;
+        if let Some(field) = fields.get(missing.trailing_zeros() as usize) {
+            self.note(
+                Code::MissingField,
+                start,
+                format!("the field `{}` is missing in {}", field.name, shape.name),
+            );
         }
         Ok(())
+    }
+
+    /// Reads a key and tells which field it names; 63 stands for that of the kind.
+    #[inline]
+    fn field_index(
+        &mut self,
+        fields: &'static [Field],
+        guess: usize,
+        tag: Option<&'static str>,
+    ) -> Step<Option<usize>> {
+        // A writer keeps the order of the table, so the field behind the last one is likely.
+        if self.peek() == Some(b'"') {
+            let rest = &self.bytes.window()[self.pos + 1..];
+            for (i, field) in fields.iter().enumerate().skip(guess) {
+                if begins_with(rest, field.name) {
+                    self.pos += field.name.len() + 2;
+                    return Ok(Some(i));
+                }
+            }
+        }
+        self.key(|key| {
+            fields
+                .iter()
+                .position(|field| field.name.as_bytes() == key)
+                .or_else(|| tag.is_some_and(|tag| tag.as_bytes() == key).then_some(63))
+        })
     }
 
     /// The members of an object that nothing is known of, up to and with its closing brace.
@@ -673,6 +705,12 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             );
             return Ok(None);
         }
+        let rest = &self.bytes.window()[self.pos + 1..];
+        let seen = union.variants.iter().position(|v| begins_with(rest, v.0));
+        if let Some(index) = seen {
+            self.pos += union.variants[index].0.len() + 2;
+            return Ok(seen);
+        }
         let index = self.key(|word| union.variants.iter().position(|v| v.0.as_bytes() == word))?;
         if index.is_none() && !union.open {
             let word = self.word_at(at);
@@ -819,14 +857,33 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
     }
 
     fn id(&mut self, slot: Slot, at: u64) -> Step {
+        // Mostly it stands in sight as it stands on disk.
+        let rest = self.bytes.window().get(self.pos + 1..).unwrap_or(&[]);
+        if let Some((text, [b'"', ..])) = rest.split_at_checked(36)
+            && let Some(id) = uuid_on_disk(text)
+        {
+            if slot != Slot::None {
+                let on_disk = true;
+                self.sink.value(slot, Value::Id { id, text, on_disk }, at);
+            }
+            self.pos += text.len() + 2;
+            return Ok(());
+        }
         self.text(MAX_WORD)?;
-        let known =
-            std::str::from_utf8(&self.scratch).is_ok_and(|t| uuid::Uuid::parse_str(t).is_ok());
-        if !known {
-            let word = self.word_at(at);
-            self.note_value(Code::WrongType, at, format_args!("not a UUID:{word}"));
-        } else if slot != Slot::None {
-            self.give_text(slot, at);
+        let text = &self.scratch[..];
+        let parsed = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| SegmentId::parse_loose(text).ok());
+        match parsed {
+            Some((id, on_disk)) if slot != Slot::None => {
+                let id = id.uuid();
+                self.sink.value(slot, Value::Id { id, text, on_disk }, at);
+            }
+            Some(_) => {}
+            None => {
+                let word = self.word_at(at);
+                self.note_value(Code::WrongType, at, format_args!("not a UUID:{word}"));
+            }
         }
         Ok(())
     }
@@ -1056,8 +1113,37 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         Ok(())
     }
 
+    /// Passes over a whole number without a sign whose few digits, and the byte behind them, are
+    /// in sight.
+    #[inline]
+    fn short_number(&mut self) -> Option<u64> {
+        let rest = self.bytes.window().get(self.pos..)?;
+        let mut whole = 0;
+        let mut digits = 0;
+        let behind = loop {
+            match rest.get(digits)? {
+                b @ b'0'..=b'9' if digits < 18 => whole = whole * 10 + u64::from(b - b'0'),
+                b => break b,
+            }
+            digits += 1;
+        };
+        let zero_leads = digits > 1 && rest[0] == b'0';
+        if digits == 0 || zero_leads || matches!(behind, b'0'..=b'9' | b'.' | b'e' | b'E') {
+            return None;
+        }
+        self.pos += digits;
+        Some(whole)
+    }
+
     /// Reads a number; the cursor stands on its first byte.
     fn number(&mut self, at: u64) -> Step<Number> {
+        if let Some(whole) = self.short_number() {
+            return Ok(Number {
+                negative: false,
+                integer: true,
+                whole: Some(whole),
+            });
+        }
         let negative = self.peek() == Some(b'-');
         if negative {
             self.pos += 1;
@@ -1255,14 +1341,10 @@ impl Lead {
     }
 }
 
-/// How many bytes stand before the next quote, backslash or control character.
+/// Whether a string that was just opened is this word.
 #[inline]
-fn plain_run(bytes: &[u8], control_free: bool) -> usize {
-    let run = special(bytes);
-    if control_free {
-        return run;
-    }
-    bytes[..run].iter().position(|&b| b < 0x20).unwrap_or(run)
+fn begins_with(rest: &[u8], word: &str) -> bool {
+    rest.get(word.len()) == Some(&b'"') && rest.starts_with(word.as_bytes())
 }
 
 /// How many bytes stand before the end of a string or something that is not a plain escape, and
@@ -1281,37 +1363,32 @@ fn skip_run(bytes: &[u8], control_free: bool) -> (usize, Option<u8>) {
     }
 }
 
-/// How many bytes stand before the next quote or backslash.
+/// How many bytes stand before the next quote, backslash or control character.
 #[inline]
-fn special(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    let mut blocks = bytes.chunks_exact(BLOCK);
-    for block in &mut blocks {
-        let found = special_in(block);
+fn plain_run(bytes: &[u8], control_free: bool) -> usize {
+    let (blocks, tail) = bytes.as_chunks();
+    for (i, block) in blocks.iter().enumerate() {
+        let found = special_in(*block, control_free);
         if found != 0 {
-            return at + found.trailing_zeros() as usize;
+            return i * BLOCK + found.trailing_zeros() as usize;
         }
-        at += BLOCK;
     }
-    let tail = blocks.remainder();
-    at + tail
-        .iter()
-        .position(|&b| b == b'"' || b == b'\\')
-        .unwrap_or(tail.len())
+    let special = |&b: &u8| b == b'"' || b == b'\\' || (!control_free && b < 0x20);
+    bytes.len() - tail.len() + tail.iter().position(special).unwrap_or(tail.len())
 }
 
 const BLOCK: usize = 16;
 
-/// One bit for each byte of a block that is a quote or a backslash.
+/// One bit for each byte of a block that is a quote, a backslash or a control character.
 #[inline]
-fn special_in(block: &[u8]) -> u32 {
-    use wide::{CmpEq, i8x16};
-    let mut bytes = [0; BLOCK];
-    bytes.copy_from_slice(block);
-    let bytes = i8x16::from(bytes.map(u8::cast_signed));
-    let quotes = bytes.cmp_eq(i8x16::splat(b'"'.cast_signed()));
-    let slashes = bytes.cmp_eq(i8x16::splat(b'\\'.cast_signed()));
-    (quotes | slashes).move_mask().cast_unsigned()
+fn special_in(block: [u8; BLOCK], control_free: bool) -> u32 {
+    use wide::u8x16;
+    let bytes = u8x16::new(block);
+    let mut found = bytes.cmp_eq(u8x16::splat(b'"')) | bytes.cmp_eq(u8x16::splat(b'\\'));
+    if !control_free {
+        found |= bytes.min(u8x16::splat(0x1f)).cmp_eq(bytes);
+    }
+    found.move_mask().cast_unsigned()
 }
 
 /// Appends up to `most` bytes, and one more as the mark of a cut.

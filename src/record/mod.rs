@@ -17,6 +17,7 @@ pub mod json;
 mod marks;
 pub mod mend;
 pub(crate) mod pack;
+mod picked;
 pub mod preview;
 pub mod replay;
 pub mod scan;

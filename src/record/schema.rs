@@ -32,7 +32,7 @@ const fn body() -> Field {
 
 macro_rules! shape {
     ($vis:vis $name:ident, $words:literal, [$($field:expr),* $(,)?]) => {
-        $vis static $name: Shape = Shape { name: $words, fields: &[$($field),*] };
+        $vis static $name: Shape = Shape::new($words, &[$($field),*]);
     };
 }
 

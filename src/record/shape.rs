@@ -46,6 +46,28 @@ pub enum Slot {
     Domain,
     /// `schema_version` of a document.
     SchemaVersion,
+    /// `worker_id` of a document.
+    WorkerId,
+    /// `worker_id` inside a document's `worker_ref`.
+    WorkerRef,
+    /// `run_generation`
+    RunGeneration,
+    /// `workspace_id` of a document.
+    WorkspaceId,
+    /// `display_name` of a request.
+    DisplayName,
+    /// The selector of a request's profile.
+    Profile,
+    /// `workspace_id` of a request's `workspace_api`.
+    ApiWorkspaceId,
+    /// `worker_name` of a document.
+    WorkerName,
+    /// `session_id` of a document or of its active pointer.
+    DocumentSession,
+    /// `segment_id` of an active pointer.
+    ActiveSegment,
+    /// An entry of a list that a document needs as a whole.
+    Entry,
 }
 
 /// Whether a field must be there, and whether it may be null.
@@ -81,6 +103,28 @@ pub struct Shape {
     pub name: &'static str,
     /// In the order in which a writer writes them.
     pub fields: &'static [Field],
+    /// One bit for each that must be there.
+    pub required: u64,
+}
+
+impl Shape {
+    /// A shape of these fields.
+    #[must_use]
+    pub const fn new(name: &'static str, fields: &'static [Field]) -> Self {
+        let mut required = 0;
+        let mut i = 0;
+        while i < fields.len() {
+            if matches!(fields[i].presence, Presence::Required | Presence::Nullable) {
+                required |= 1 << i;
+            }
+            i += 1;
+        }
+        Self {
+            name,
+            fields,
+            required,
+        }
+    }
 }
 
 /// Objects that a field named `kind` tells apart.

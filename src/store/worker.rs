@@ -4,12 +4,13 @@
 use std::cmp::Ordering;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::path::PathBuf;
 
 use super::document::{Document, read_document};
 use super::fs::{Dir, Entry, EntryKind, wrong_kind};
 use crate::layout::{
-    Generation, RunEntry, SegmentEntry, SegmentId, WorkerId, classify_run, classify_segment, file,
-    leftover,
+    Generation, Paths, RunEntry, SegmentEntry, SegmentId, WorkerId, classify_run, classify_segment,
+    file, leftover,
 };
 use crate::record::document::{MetadataDocument, SessionDocument, WorkerDocument};
 
@@ -28,6 +29,12 @@ impl WorkerFolder {
     pub fn of(name: OsString) -> Self {
         let id = name.to_str().and_then(|text| text.parse().ok());
         Self { name, id }
+    }
+
+    /// Its path, relative to the store.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        Paths::workers().join(&self.name)
     }
 }
 

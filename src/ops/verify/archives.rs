@@ -5,7 +5,7 @@ use super::names::{self, Expect};
 use super::segment::{self, Place, unreadable};
 use super::{Found, Run, documents, worker};
 use crate::diag::{Code, Finding, Locus, Subject};
-use crate::layout::{SegmentEntry, SegmentId, classify_segment, file, leftover};
+use crate::layout::{SegmentEntry, classify_segment, file, leftover};
 use crate::record::document::{
     DocumentFault, SessionDocument, check_object, check_retention_receipt,
 };
@@ -142,7 +142,7 @@ fn required(
             "it is not there",
         ));
     } else {
-        documents::check(&document, path, Subject::default(), "", found);
+        documents::check(&document, || path, Subject::default(), "", found);
     }
 }
 
@@ -168,7 +168,7 @@ fn archive(dir: &Dir, name: &str, run: &Run<'_>, scanner: &mut Scanner, found: &
     let document = read_document(&session, file::SESSION, SessionDocument::read);
     documents::check(
         &document,
-        session.path_of(file::SESSION),
+        || session.path_of(file::SESSION),
         Subject::default(),
         "",
         found,
@@ -178,7 +178,10 @@ fn archive(dir: &Dir, name: &str, run: &Run<'_>, scanner: &mut Scanner, found: &
         session_id: own,
         ..Subject::default()
     };
-    let (nodes, closed) = segments(&session, subject, run, scanner, found);
+    let folder = open(&session, file::SEGMENTS, found);
+    let nodes = folder.as_ref().map_or_else(Vec::new, |folder| {
+        segments(folder, subject, run, scanner, found)
+    });
     if own.is_none() && document.is_missing() && !nodes.is_empty() {
         found.findings.push(Finding::new(
             Code::MissingSessionDocument,
@@ -188,14 +191,13 @@ fn archive(dir: &Dir, name: &str, run: &Run<'_>, scanner: &mut Scanner, found: &
         ));
     }
     for node in &nodes {
-        let start = node.outline.as_ref().and_then(|o| o.start);
-        if let (Some(own), Some(start)) = (own, start)
+        if let (Some(own), Some(start)) = (own, node.start())
             && own != start.session
         {
             found.findings.push(Finding::new(
                 Code::SessionMismatch,
-                node.subject,
-                Locus::at(&node.path, start.line, start.byte),
+                node.subject(),
+                Locus::at(node.path(), start.line, start.byte),
                 format!(
                     "this Segment says that it belongs to Session {}, and session.json says {own}",
                     start.session
@@ -203,7 +205,12 @@ fn archive(dir: &Dir, name: &str, run: &Run<'_>, scanner: &mut Scanner, found: &
             ));
         }
     }
-    for foreign in lineage::check(&nodes, &closed, run.options.quick, found) {
+    let closed = |id| {
+        folder
+            .as_ref()
+            .is_some_and(|folder| lineage::is_closed(&folder.entries, id))
+    };
+    for foreign in lineage::check(&nodes, closed, run.options.quick, found) {
         found.findings.push(Finding::new(
             Code::LineageMissingSource,
             foreign.subject,
@@ -216,21 +223,17 @@ fn archive(dir: &Dir, name: &str, run: &Run<'_>, scanner: &mut Scanner, found: &
     }
 }
 
-/// The Segments of an archived Session, and those that are there and can not be read.
-fn segments(
-    session: &Dir,
+/// The Segments of an archived Session, in the order of their ids.
+fn segments<'a>(
+    Opened { dir, entries }: &'a Opened,
     subject: Subject,
     run: &Run<'_>,
     scanner: &mut Scanner,
     found: &mut Found,
-) -> (Vec<Node>, Vec<SegmentId>) {
-    let Some(Opened { dir, entries }) = open(session, file::SEGMENTS, found) else {
-        return (Vec::new(), Vec::new());
-    };
-    names::check(&dir, &entries, subject, worker::expected_in_segments, found);
+) -> Vec<Node<'a>> {
+    names::check(dir, entries, subject, worker::expected_in_segments, found);
     let mut nodes = Vec::new();
     for entry in entries.iter().filter(|e| e.kind == EntryKind::File) {
-        let path = dir.path_of(&entry.name);
         let (id, format) = match classify_segment(&entry.name.to_string_lossy()) {
             SegmentEntry::Segment(id) => (id, Format::Segment),
             SegmentEntry::Trace(id) => (id, Format::Trace),
@@ -238,7 +241,7 @@ fn segments(
                 found.findings.push(Finding::new(
                     Code::BadFileName,
                     subject,
-                    Locus::file(path),
+                    Locus::file(dir.path_of(&entry.name)),
                     "its name should be a Segment's id in lower case with hyphens",
                 ));
                 continue;
@@ -250,21 +253,15 @@ fn segments(
             ..subject
         };
         let place = Place {
-            dir: &dir,
+            dir,
             name: &entry.name,
-            path: &path,
             subject,
             format,
         };
         let outline = segment::check(&place, run, scanner, found);
         if format == Format::Segment {
-            nodes.push(Node {
-                id,
-                path: path.clone(),
-                subject,
-                outline,
-            });
+            nodes.push(Node { id, place, outline });
         }
     }
-    (nodes, lineage::closed(&entries))
+    nodes
 }

@@ -147,7 +147,7 @@ pub(super) fn check_root(
     }
     if documents::check(
         runtime,
-        Paths::runtime(),
+        Paths::runtime,
         subject,
         "the Workers were looked at all the same",
         found,
@@ -212,7 +212,7 @@ fn manifest(store: &Store, found: &mut Found) {
     let path = Paths::manifest();
     if !documents::check(
         &manifest,
-        path.clone(),
+        || path.clone(),
         subject,
         "a migration does not go on over it",
         found,
@@ -236,7 +236,7 @@ fn manifest(store: &Store, found: &mut Found) {
 }
 
 /// The next Worker id must be one that was never given out.
-pub(super) fn check_sequence(next: Option<u64>, all: &[Census], found: &mut Found) {
+pub(super) fn check_sequence(next: Option<u64>, all: &[Census<'_>], found: &mut Found) {
     let Some(next) = next else { return };
     let highest = all
         .iter()

@@ -1,6 +1,6 @@
 //! What the parts of a run find, and how it becomes one report.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use super::{Digest, NotLookedAt, Report, Run, Summary, fingerprint};
@@ -23,9 +23,9 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub fn not_looked_at(&mut self, path: impl Into<PathBuf>, reason: impl Into<String>) {
+    pub fn not_looked_at(&mut self, path: impl AsRef<Path>, reason: impl Into<String>) {
         self.not_looked_at.push(NotLookedAt {
-            path: path.into().to_string_lossy().into_owned(),
+            path: path.as_ref().to_string_lossy().into_owned(),
             reason: reason.into(),
         });
     }

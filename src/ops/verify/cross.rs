@@ -11,48 +11,104 @@ use crate::record::document::RuntimeDocument;
 use crate::store::{Document, Store, WorkerFolder, WorkerState};
 
 /// What is kept of a Worker after it was looked at.
-pub(super) struct Census {
-    pub folder: WorkerFolder,
+///
+/// There is one for each Worker of a store until the end, so it is small.
+pub(super) struct Census<'a> {
+    pub folder: &'a WorkerFolder,
     /// What `worker.json` says.
     pub document_id: Option<WorkerId>,
     /// What `session.json` says.
     pub session: Option<SessionId>,
-    pub segments: Vec<SegmentId>,
-    pub foreign: Vec<Foreign>,
-    pub named: Vec<Named>,
+    /// Whether it was looked at as a Worker.
+    pub looked_at: bool,
+    /// What few Workers have.
+    rare: Option<Box<Rare>>,
 }
 
-impl Census {
-    pub fn of(folder: WorkerFolder) -> Self {
+#[derive(Default)]
+struct Rare {
+    foreign: Vec<Foreign>,
+    named: Vec<Named>,
+}
+
+impl<'a> Census<'a> {
+    pub fn of(folder: &'a WorkerFolder) -> Self {
         Self {
             folder,
             document_id: None,
             session: None,
-            segments: Vec::new(),
-            foreign: Vec::new(),
-            named: Vec::new(),
+            looked_at: false,
+            rare: None,
         }
     }
 
-    /// The little that is known of a Worker without reading its Segments.
-    fn light(store: &Store, folder: &WorkerFolder) -> Self {
-        let mut census = Self::of(folder.clone());
+    /// The little that is known of a Worker without reading its Segments, and their ids.
+    fn light(store: &Store, folder: &'a WorkerFolder) -> (Self, Vec<SegmentId>) {
+        let mut census = Self::of(folder);
         let Ok(Some(dir)) = store.worker_dir(&folder.name) else {
-            return census;
+            return (census, Vec::new());
         };
         let Ok(state) = WorkerState::read(folder.clone(), dir) else {
-            return census;
+            return (census, Vec::new());
         };
         census.document_id = state.worker.good().and_then(|d| d.worker_id());
         census.session = state.session_document().and_then(|d| d.session());
-        census.segments = state
+        let segments = state
             .segments()
             .map_or_else(Vec::new, |s| s.segments().collect());
-        census
+        (census, segments)
+    }
+
+    /// Sources that are not among the Segments of its Session.
+    pub fn foreign(&self) -> &[Foreign] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.foreign)
+    }
+
+    /// Workers that its metadata names.
+    pub fn named(&self) -> &[Named] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.named)
+    }
+
+    pub fn add_foreign(&mut self, foreign: Vec<Foreign>) {
+        if !foreign.is_empty() {
+            self.rare.get_or_insert_default().foreign.extend(foreign);
+        }
+    }
+
+    pub fn add_named(&mut self, named: Named) {
+        self.rare.get_or_insert_default().named.push(named);
     }
 
     fn path(&self) -> std::path::PathBuf {
-        Paths::workers().join(&self.folder.name)
+        self.folder.path()
+    }
+}
+
+/// Where each Segment id stands: the number of its Worker.
+type Places = Vec<(SegmentId, u32)>;
+
+/// What is kept of all Workers.
+pub(super) struct All<'a> {
+    pub workers: Vec<Census<'a>>,
+    /// In the order of the Workers, until they are judged.
+    pub segments: Places,
+}
+
+impl<'a> All<'a> {
+    /// Room for so many Workers.
+    pub fn with_capacity(workers: usize) -> Self {
+        Self {
+            workers: Vec::with_capacity(workers),
+            segments: Vec::with_capacity(workers),
+        }
+    }
+
+    /// Adds the next Worker and the ids of its Segments.
+    pub fn push(&mut self, census: Census<'a>, segments: &[SegmentId]) {
+        let number = self.workers.len() as u32;
+        self.segments
+            .extend(segments.iter().map(|id| (*id, number)));
+        self.workers.push(census);
     }
 }
 
@@ -97,62 +153,67 @@ pub(super) struct Named {
 
 /// Adds what the Workers are to each other. With `whole` false only findings about the Workers
 /// that were looked at are added, and the others are read just far enough.
-pub(super) fn check(
+pub(super) fn check<'a>(
     store: &Store,
     runtime: &Document<RuntimeDocument>,
-    folders: &[WorkerFolder],
-    looked_at: Vec<Census>,
+    folders: &'a [WorkerFolder],
+    mut all: All<'a>,
     whole: bool,
     found: &mut Found,
 ) {
-    let mut all = looked_at;
-    let asked = all.len();
-    if !whole {
-        let known: Vec<_> = all.iter().map(|c| c.folder.name.clone()).collect();
-        all.extend(
-            folders
-                .iter()
-                .filter(|f| !known.contains(&f.name))
-                .map(|f| Census::light(store, f)),
-        );
-    }
     if whole {
-        together(
-            runtime.good().and_then(|r| r.next_worker_sequence),
-            &all,
-            found,
-        );
-    } else {
-        judge(&all, &|index| index < asked, found);
+        let next = runtime.good().and_then(|r| r.next_worker_sequence);
+        together(next, all, found);
+        return;
     }
+    let asked = all.workers.len();
+    for folder in folders {
+        let known = |census: &Census<'_>| census.folder.name == folder.name;
+        if !all.workers[..asked].iter().any(known) {
+            let (census, segments) = Census::light(store, folder);
+            all.push(census, &segments);
+        }
+    }
+    judge(&all.workers, all.segments, &|index| index < asked, found);
 }
 
 /// Adds what all Workers of a store are to each other, and to the next id that it gives out.
-pub(super) fn together(next_worker_sequence: Option<u64>, all: &[Census], found: &mut Found) {
-    judge(all, &|_| true, found);
-    catalog::check_sequence(next_worker_sequence, all, found);
+pub(super) fn together(next_worker_sequence: Option<u64>, all: All<'_>, found: &mut Found) {
+    judge(&all.workers, all.segments, &|_| true, found);
+    catalog::check_sequence(next_worker_sequence, &all.workers, found);
 }
 
-fn judge(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
+fn judge(all: &[Census<'_>], mut places: Places, asked: &dyn Fn(usize) -> bool, found: &mut Found) {
     duplicate_workers(all, asked, found);
     let shared = shared_sessions(all, asked, found);
-    let places = duplicate_segments(all, asked, &shared, found);
+    places.sort_unstable();
+    duplicate_segments(all, asked, &shared, &places, found);
     foreign_sources(all, asked, &places, found);
     names(all, asked, found);
+}
+
+/// Workers that have the same, in its order.
+fn sharing<T: Ord + Copy>(
+    all: &[Census<'_>],
+    what: impl Fn(&Census<'_>) -> Option<T>,
+) -> Vec<(T, Vec<usize>)> {
+    let mut by_value: Vec<(T, u32)> = Vec::with_capacity(all.len());
+    let numbered = all.iter().zip(0..);
+    by_value.extend(numbered.filter_map(|(census, i)| Some((what(census)?, i))));
+    by_value.sort_unstable();
+    by_value
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|group| group.len() > 1)
+        .map(|group| (group[0].0, group.iter().map(|&(_, i)| i as usize).collect()))
+        .collect()
 }
 
 fn list(names: &[String]) -> String {
     names.join(" and ")
 }
 
-fn duplicate_workers(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
-    let mut by_id: BTreeMap<WorkerId, Vec<usize>> = BTreeMap::new();
-    for (i, census) in all.iter().enumerate() {
-        if let Some(id) = census.document_id {
-            by_id.entry(id).or_default().push(i);
-        }
-    }
-    for (id, places) in by_id.into_iter().filter(|(_, places)| places.len() > 1) {
+fn duplicate_workers(all: &[Census<'_>], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
+    for (id, places) in sharing(all, |census| census.document_id) {
         if !places.iter().any(|&i| asked(i)) {
             continue;
         }
@@ -177,17 +238,11 @@ fn duplicate_workers(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut 
 
 /// Workers that have the same Session, by index.
 fn shared_sessions(
-    all: &[Census],
+    all: &[Census<'_>],
     asked: &dyn Fn(usize) -> bool,
     found: &mut Found,
 ) -> BTreeMap<SessionId, Vec<usize>> {
-    let mut by_session: BTreeMap<SessionId, Vec<usize>> = BTreeMap::new();
-    for (i, census) in all.iter().enumerate() {
-        if let Some(id) = census.session {
-            by_session.entry(id).or_default().push(i);
-        }
-    }
-    by_session.retain(|_, owners| owners.len() > 1);
+    let by_session: BTreeMap<_, _> = sharing(all, |census| census.session).into_iter().collect();
     for (id, owners) in &by_session {
         if !owners.iter().any(|&i| asked(i)) {
             continue;
@@ -213,20 +268,14 @@ fn shared_sessions(
     by_session
 }
 
-/// Where each Segment id stands, sorted by id.
-type Places = Vec<(SegmentId, u32)>;
-
+/// `places` are sorted.
 fn duplicate_segments(
-    all: &[Census],
+    all: &[Census<'_>],
     asked: &dyn Fn(usize) -> bool,
     shared: &BTreeMap<SessionId, Vec<usize>>,
+    places: &Places,
     found: &mut Found,
-) -> Places {
-    let mut places: Places = Vec::with_capacity(all.iter().map(|c| c.segments.len()).sum());
-    for (i, census) in all.iter().enumerate() {
-        places.extend(census.segments.iter().map(|&id| (id, i as u32)));
-    }
-    places.sort_unstable();
+) {
     for group in places.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() > 1) {
         let owners: Vec<usize> = group.iter().map(|&(_, i)| i as usize).collect();
         // Two copies of one Session have all ids twice: that is one cause, and it was said.
@@ -265,11 +314,10 @@ fn duplicate_segments(
             ),
         ));
     }
-    places
 }
 
 fn foreign_sources(
-    all: &[Census],
+    all: &[Census<'_>],
     asked: &dyn Fn(usize) -> bool,
     places: &Places,
     found: &mut Found,
@@ -278,7 +326,7 @@ fn foreign_sources(
         if !asked(i) {
             continue;
         }
-        for foreign in &census.foreign {
+        for foreign in census.foreign() {
             let at = places.partition_point(|(id, _)| *id < foreign.source);
             let elsewhere = places.get(at).filter(|(id, _)| *id == foreign.source);
             let finding = match elsewhere {
@@ -312,7 +360,10 @@ fn foreign_sources(
     }
 }
 
-fn names(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
+fn names(all: &[Census<'_>], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
+    if all.iter().all(|census| census.named().is_empty()) {
+        return;
+    }
     let ids: Vec<WorkerId> = {
         let mut ids: Vec<WorkerId> = all
             .iter()
@@ -327,7 +378,7 @@ fn names(all: &[Census], asked: &dyn Fn(usize) -> bool, found: &mut Found) {
         if !asked(i) {
             continue;
         }
-        for named in &census.named {
+        for named in census.named() {
             let here = named
                 .name
                 .worker_id()

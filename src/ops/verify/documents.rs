@@ -12,7 +12,7 @@ use crate::store::{Document, EntryKind};
 /// reported with the names of its folder.
 pub(super) fn check<T>(
     document: &Document<T>,
-    path: PathBuf,
+    path: impl FnOnce() -> PathBuf,
     subject: Subject,
     also: &str,
     found: &mut Found,
@@ -22,6 +22,7 @@ pub(super) fn check<T>(
         Document::Missing | Document::NotAFile(EntryKind::Symlink | EntryKind::Dir) => false,
         Document::NotAFile(_) => false,
         Document::Unreadable(e) => {
+            let path = path();
             found.not_looked_at.push(NotLookedAt {
                 path: path.to_string_lossy().into_owned(),
                 reason: format!("it can not be read: {e}"),
@@ -35,7 +36,7 @@ pub(super) fn check<T>(
             false
         }
         Document::Faulty(fault) => {
-            found.findings.push(faulty(fault, path, subject, also));
+            found.findings.push(faulty(fault, path(), subject, also));
             false
         }
     }

@@ -2,9 +2,8 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use super::resume::Looked;
+use super::resume::{At, Looked};
 use super::segment::{self, unreadable};
 use super::{Collector, Found, Options, Report, Run};
 use crate::diag::{Code, Finding, Locus, Progress, Severity, Subject};
@@ -23,7 +22,6 @@ pub fn verify_files(files: &[PathBuf], options: &Options, progress: &dyn Progres
         version: CatalogVersion::V1,
         enough: false.into(),
         spare: Spare::new(options.jobs.get() - 1),
-        workers: None,
     };
     let mut collector = Collector::new(&run);
     let mut scanner = run.scanner();
@@ -62,15 +60,14 @@ fn one(path: &Path, run: &Run<'_>, scanner: &mut Scanner, found: &mut Found) {
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let asked = SystemTime::now();
     match Dir::open_root(parent).and_then(|dir| dir.file_and_stat(name)) {
         Ok((file, stat)) => {
             let looked = Looked {
                 file: &file,
-                path,
+                at: At::Path(path),
                 format,
                 stat,
-                asked,
+                asked: None,
             };
             segment::check_file(&looked, subject, run, scanner, found);
         }

@@ -1,13 +1,13 @@
 //! Lineage inside one Session: a forest (C27).
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Found;
 use super::cross::Foreign;
+use super::segment::Place;
 use crate::diag::{Code, Finding, Locus, Subject};
 use crate::layout::{SegmentEntry, SegmentId, classify_segment};
-use crate::record::{Origin, Outline};
+use crate::record::{Origin, Outline, Start};
 use crate::store::{Entry, EntryKind};
 
 /// How a Segment came of its source, in a message.
@@ -15,17 +15,30 @@ pub(super) const FORKED: &str = "forked from";
 pub(super) const COMPACTED: &str = "compacted from";
 
 /// A Segment of the Session, as far as it could be read.
-pub(super) struct Node {
+pub(super) struct Node<'a> {
     pub id: SegmentId,
-    pub path: PathBuf,
-    pub subject: Subject,
+    pub place: Place<'a>,
     /// None if it could not be read.
     pub outline: Option<Outline>,
 }
 
-impl Node {
+impl Node<'_> {
+    /// As findings name it.
+    pub fn path(&self) -> PathBuf {
+        self.place.path()
+    }
+
+    pub fn subject(&self) -> Subject {
+        self.place.subject
+    }
+
+    /// Its first record, if it has one.
+    pub fn start(&self) -> Option<Start> {
+        self.outline.as_ref()?.start
+    }
+
     fn origin(&self) -> Option<(Origin, &'static str)> {
-        let start = self.outline.as_ref()?.start?;
+        let start = self.start()?;
         start
             .forked
             .map(|o| (o, FORKED))
@@ -33,53 +46,49 @@ impl Node {
     }
 
     fn locus(&self) -> Locus {
-        match self.outline.as_ref().and_then(|o| o.start) {
-            Some(start) => Locus::at(&self.path, start.line, start.byte),
-            None => Locus::file(&self.path),
+        match self.start() {
+            Some(start) => Locus::at(self.path(), start.line, start.byte),
+            None => Locus::file(self.path()),
         }
     }
 }
 
 /// Adds what is wrong between the Segments of one Session. A source that is not among them is
-/// given back: whether it lies in another Session only the whole store knows. Those of `closed`
-/// are there and could not be read, which was said where they stand.
+/// given back: whether it lies in another Session only the whole store knows. Those that are
+/// `closed` are there and could not be read, which was said where they stand. `nodes` stand in the
+/// order of their ids.
 pub(super) fn check(
-    nodes: &[Node],
-    closed: &[SegmentId],
+    nodes: &[Node<'_>],
+    closed: impl Fn(SegmentId) -> bool,
     quick: bool,
     found: &mut Found,
 ) -> Vec<Foreign> {
-    let by_id: BTreeMap<SegmentId, usize> = nodes
-        .iter()
-        .enumerate()
-        .map(|(i, node)| (node.id, i))
-        .collect();
     let mut foreign = Vec::new();
     for node in nodes {
-        let Some(start) = node.outline.as_ref().and_then(|o| o.start) else {
+        let Some(start) = node.start() else {
             continue;
         };
         if start.forked.is_some() && start.compacted.is_some() {
             found.findings.push(Finding::new(
                 Code::LineageBothKinds,
-                node.subject,
+                node.subject(),
                 node.locus(),
                 "its first record has forked_from and compacted_from at once; a Segment is one of the two",
             ));
         }
         for (origin, how) in [(start.forked, FORKED), (start.compacted, COMPACTED)] {
             let Some(origin) = origin else { continue };
-            match by_id.get(&origin.segment) {
-                None if closed.contains(&origin.segment) => {}
+            match place_of(nodes, origin.segment) {
+                None if closed(origin.segment) => {}
                 None => foreign.push(Foreign {
-                    subject: node.subject,
+                    subject: node.subject(),
                     locus: node.locus(),
                     segment: node.id,
                     source: origin.segment,
                     turn: origin.turn,
                     how,
                 }),
-                Some(&source) if origin.segment != node.id => {
+                Some(source) if origin.segment != node.id => {
                     if !quick {
                         check_turn(node, origin, how, &nodes[source], found);
                     }
@@ -88,11 +97,15 @@ pub(super) fn check(
             }
         }
     }
-    cycles(nodes, &by_id, found);
+    cycles(nodes, found);
     foreign
 }
 
-fn check_turn(node: &Node, origin: Origin, how: &str, source: &Node, found: &mut Found) {
+fn place_of(nodes: &[Node<'_>], id: SegmentId) -> Option<usize> {
+    nodes.binary_search_by_key(&id, |node| node.id).ok()
+}
+
+fn check_turn(node: &Node<'_>, origin: Origin, how: &str, source: &Node<'_>, found: &mut Found) {
     let Some(outline) = &source.outline else {
         return;
     };
@@ -104,7 +117,7 @@ fn check_turn(node: &Node, origin: Origin, how: &str, source: &Node, found: &mut
     if origin.turn > highest {
         found.findings.push(Finding::new(
             Code::LineageTurnOutOfRange,
-            node.subject,
+            node.subject(),
             node.locus(),
             format!(
                 "{how} {} at turn {}, but that Segment ends at turn {highest}",
@@ -115,11 +128,11 @@ fn check_turn(node: &Node, origin: Origin, how: &str, source: &Node, found: &mut
 }
 
 /// Each cycle is named once, at the Segment with the lowest id.
-fn cycles(nodes: &[Node], by_id: &BTreeMap<SegmentId, usize>, found: &mut Found) {
+fn cycles(nodes: &[Node<'_>], found: &mut Found) {
     let parent = |i: usize| {
         nodes[i]
             .origin()
-            .and_then(|(o, _)| by_id.get(&o.segment).copied())
+            .and_then(|(o, _)| place_of(nodes, o.segment))
     };
     // 0: not seen; else the number of the walk that saw it first.
     let mut seen = vec![0usize; nodes.len()];
@@ -156,7 +169,7 @@ fn cycles(nodes: &[Node], by_id: &BTreeMap<SegmentId, usize>, found: &mut Found)
     }
 }
 
-fn report(nodes: &[Node], mut members: Vec<usize>, found: &mut Found) {
+fn report(nodes: &[Node<'_>], mut members: Vec<usize>, found: &mut Found) {
     members.sort_by_key(|&i| nodes[i].id);
     let node = &nodes[members[0]];
     let how = node.origin().map_or("made from", |(_, how)| how);
@@ -173,39 +186,35 @@ fn report(nodes: &[Node], mut members: Vec<usize>, found: &mut Found) {
         )
     };
     found.findings.push(
-        Finding::new(Code::LineageCycle, node.subject, node.locus(), message)
+        Finding::new(Code::LineageCycle, node.subject(), node.locus(), message)
             .with_hint(format!("wagg segment list {} --tree", owner(node))),
     );
 }
 
-fn owner(node: &Node) -> String {
-    node.subject
+fn owner(node: &Node<'_>) -> String {
+    node.subject()
         .worker_id
         .map_or_else(|| "WORKER".to_owned(), |id| id.to_string())
 }
 
-/// Segments whose place is taken by something that is no file, or that have another name than
-/// their one: there, and not to be read.
-pub(super) fn closed(entries: &[Entry]) -> Vec<SegmentId> {
-    entries
-        .iter()
-        .filter_map(|entry| match classify_segment(entry.name.to_str()?) {
-            SegmentEntry::Segment(id) if entry.kind != EntryKind::File => Some(id),
-            SegmentEntry::Alias { id, trace: false } => Some(id),
-            _ => None,
-        })
-        .collect()
+/// Whether a Segment's place is taken by something that is no file, or it has another name than
+/// its one: there, and not to be read.
+pub(super) fn is_closed(entries: &[Entry], id: SegmentId) -> bool {
+    let closed = |entry: &Entry| match classify_segment(entry.name.to_str()?) {
+        SegmentEntry::Segment(id) if entry.kind != EntryKind::File => Some(id),
+        SegmentEntry::Alias { id, trace: false } => Some(id),
+        _ => None,
+    };
+    entries.iter().any(|entry| closed(entry) == Some(id))
 }
 
 /// Segments that were compacted from the active one, which is a sign that a pointer was not moved.
-pub(super) fn compacted_children(nodes: &[Node], active: SegmentId) -> Vec<SegmentId> {
+pub(super) fn compacted_children(nodes: &[Node<'_>], active: SegmentId) -> Vec<SegmentId> {
     nodes
         .iter()
         .filter(|n| {
             n.id != active
-                && n.outline
-                    .as_ref()
-                    .and_then(|o| o.start)
+                && n.start()
                     .and_then(|s| s.compacted)
                     .is_some_and(|o| o.segment == active)
         })

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::partition::{How, Part, baseline};
+use super::cross::All;
+use super::partition::{How, Part, PartWorker, baseline};
 use super::{Collector, Digest, Found, NotLookedAt, Options, Report, Run, Summary, cross};
 use crate::diag::{Code, Error, Finding, Locus, NoProgress, Result, Severity, Subject, plural};
 use crate::layout::{CatalogVersion, Generation, SegmentId, SessionId, WorkerId};
@@ -172,7 +173,6 @@ pub fn merge(mut parts: Vec<PartReport>, known: BTreeSet<String>) -> Result<Repo
         version: CatalogVersion::V1,
         enough: false.into(),
         spare: Spare::default(),
-        workers: None,
     };
     let folders = first.store.folders;
     let mut collector = Collector::new(&run);
@@ -186,11 +186,13 @@ pub fn merge(mut parts: Vec<PartReport>, known: BTreeSet<String>) -> Result<Repo
         collector.report.digests.extend(report.digests);
         for worker in report.part.workers {
             let (place, name) = (worker.place, worker.folder.clone());
-            let (looked_at, file) = (worker.looked_at, report.file.display());
-            let census = worker
-                .census()
-                .ok_or_else(|| mismatch(format!("{file} has a name in {name} that is none")))?;
-            if workers.insert(place, (census, looked_at)).is_some() {
+            if !worker.has_good_names() {
+                let file = report.file.display();
+                return Err(mismatch(format!(
+                    "{file} has a name in {name} that is none"
+                )));
+            }
+            if workers.insert(place, worker).is_some() {
                 return Err(mismatch(format!("{name} was looked at by two parts")));
             }
         }
@@ -202,15 +204,16 @@ pub fn merge(mut parts: Vec<PartReport>, known: BTreeSet<String>) -> Result<Repo
             plural(workers.len() as u64, "folder", "folders")
         )));
     }
-    let mut all = Vec::new();
-    for (census, looked_at) in workers.into_values() {
-        if looked_at {
-            collector.report.workers.extend(census.folder.id);
+    let folders: Vec<_> = workers.values().map(PartWorker::worker_folder).collect();
+    let mut all = All::with_capacity(folders.len());
+    for (worker, folder) in workers.values().zip(&folders) {
+        if worker.looked_at {
+            collector.report.workers.extend(folder.id);
         }
-        all.push(census);
+        all.push(worker.census(folder), &worker.segments);
     }
     let mut together = Found::default();
-    cross::together(next_worker_sequence, &all, &mut together);
+    cross::together(next_worker_sequence, all, &mut together);
     collector.take(together);
     Ok(collector.finish())
 }

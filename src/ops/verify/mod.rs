@@ -23,11 +23,11 @@ mod runs;
 mod segment;
 mod worker;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -222,14 +222,17 @@ struct Run<'a> {
     enough: AtomicBool,
     /// Threads that have no Worker to look at: they help with large files.
     spare: Spare,
-    /// The folder `workers/`, opened once for all of them.
-    workers: Option<Dir>,
 }
 
 impl Run<'_> {
     /// A scanner as this run needs it.
     fn scanner(&self) -> Scanner {
         Scanner::new(self.options.limits).hashing(self.options.digest)
+    }
+
+    /// The time, where it is asked for: before a file's state, which a certificate may keep.
+    fn now(&self) -> Option<SystemTime> {
+        self.certificate.map(|_| SystemTime::now())
     }
 
     /// Why to stop now, if there is a reason.
@@ -285,7 +288,6 @@ pub fn verify_since(
         version,
         enough: AtomicBool::new(false),
         spare: Spare::default(),
-        workers: store.workers_dir().ok().flatten(),
     };
     let mut collector = Collector::new(&run);
     for id in &options.workers {
@@ -335,16 +337,15 @@ pub fn verify_since(
         None => whole || folder.id.is_some_and(|id| options.workers.contains(&id)),
     };
     let todo: Vec<&WorkerFolder> = folders.iter().filter(|f| wanted(f)).collect();
-    let census = each_worker(store, &todo, &run, &mut collector);
+    let all = each_worker(store, &todo, &run, &mut collector);
 
     let mut together = Found::default();
     match &mut part {
-        Some(part) => part.fill(&folders, census),
+        Some(part) => part.fill(&folders, &all),
         None => {
             // Read anew: whoever made a Worker that was listed had raised the sequence before.
             let runtime = store.runtime();
-            let census = census.into_iter().map(|(census, _)| census).collect();
-            cross::check(store, &runtime, &folders, census, whole, &mut together);
+            cross::check(store, &runtime, &folders, all, whole, &mut together);
         }
     }
     if partition.is_none() || with_root {
@@ -375,74 +376,85 @@ pub fn verify_folder(
         version: store.version(),
         enough: AtomicBool::new(false),
         spare: Spare::default(),
-        workers: None,
     };
     let mut scanner = run.scanner();
-    let mut findings = worker::check(store, folder, &run, &mut scanner)
+    let mut findings = worker::check(store, None, folder, &run, &mut scanner)
         .found
         .findings;
     findings.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     findings
 }
 
+/// Workers that are handed out in order, and results that come in as they are done and are taken
+/// in the same order.
+struct Line<'c, 'r, 'a> {
+    next: usize,
+    taken: usize,
+    /// Results that wait for one before them.
+    waiting: BTreeMap<usize, worker::Checked<'a>>,
+    collector: &'c mut Collector<'r>,
+    all: cross::All<'a>,
+}
+
+impl<'a> Line<'_, '_, 'a> {
+    fn hand_in(&mut self, index: usize, checked: worker::Checked<'a>) {
+        if index != self.taken {
+            self.waiting.insert(index, checked);
+            return;
+        }
+        self.take(checked);
+        while let Some(checked) = self.waiting.remove(&self.taken) {
+            self.take(checked);
+        }
+    }
+
+    fn take(&mut self, checked: worker::Checked<'a>) {
+        self.taken += 1;
+        if checked.census.looked_at {
+            let id = checked.census.folder.id;
+            self.collector.report.workers.extend(id);
+        }
+        self.collector.take(checked.found);
+        self.all.push(checked.census, &checked.segments);
+    }
+}
+
 /// Verifies Workers in parallel and takes the results in their order: of each what others ask of
-/// it, and whether it was looked at as a Worker.
-fn each_worker(
+/// it.
+fn each_worker<'a>(
     store: &Store,
-    todo: &[&WorkerFolder],
+    todo: &[&'a WorkerFolder],
     run: &Run<'_>,
     collector: &mut Collector<'_>,
-) -> Vec<(cross::Census, bool)> {
-    struct Line {
-        next: usize,
-        /// Results that wait for one before them.
-        waiting: std::collections::BTreeMap<usize, worker::Checked>,
-        taken: usize,
-    }
+) -> cross::All<'a> {
+    collector.report.workers.reserve_exact(todo.len());
     let line = Mutex::new(Line {
         next: 0,
-        waiting: std::collections::BTreeMap::new(),
         taken: 0,
+        waiting: BTreeMap::new(),
+        collector,
+        all: cross::All::with_capacity(todo.len()),
     });
-    let sink = Mutex::new((collector, Vec::new()));
-    let lock = |m| Mutex::lock(m).unwrap_or_else(PoisonError::into_inner);
     let work = || {
         let mut scanner = run.scanner();
+        // Opened once for all Workers, and by each thread for itself: what they share they wait
+        // for, be it a counter.
+        let workers = store.workers_dir().ok().flatten().map(Dir::unshared);
+        let mut done = None;
         loop {
             let index = {
-                let mut line = lock(&line);
-                let index = line.next;
+                let mut line = line.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some((index, checked)) = done.take() {
+                    line.hand_in(index, checked);
+                }
                 line.next += 1;
-                index
+                line.next - 1
             };
             let Some(folder) = todo.get(index) else {
                 return;
             };
-            let checked = worker::check(store, folder, run, &mut scanner);
-            let mut line = lock(&line);
-            line.waiting.insert(index, checked);
-            let mut ready = Vec::new();
-            loop {
-                let taken = line.taken;
-                let Some(first) = line.waiting.remove(&taken) else {
-                    break;
-                };
-                line.taken += 1;
-                ready.push(first);
-            }
-            // Both locks are held while results move on, so that their order stays.
-            if !ready.is_empty() {
-                let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
-                drop(line);
-                for checked in ready {
-                    let looked_at = checked.found.summary.workers > 0;
-                    if looked_at {
-                        sink.0.report.workers.extend(checked.census.folder.id);
-                    }
-                    sink.0.take(checked.found);
-                    sink.1.push((checked.census, looked_at));
-                }
-            }
+            let checked = worker::check(store, workers.as_ref(), folder, run, &mut scanner);
+            done = Some((index, checked));
         }
     };
     // Largest first would need the size of every file before the first is read; whoever runs out
@@ -463,5 +475,6 @@ fn each_worker(
             }
         });
     }
-    sink.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    let line = line.into_inner();
+    line.unwrap_or_else(PoisonError::into_inner).all
 }

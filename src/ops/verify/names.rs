@@ -37,7 +37,6 @@ pub(super) fn each(
     found: &mut Found,
 ) {
     for entry in entries {
-        let name = entry.name.to_string_lossy();
         let known = entry.name.to_str().and_then(&expect);
         match (known, entry.kind) {
             (Some(Expect::File), EntryKind::File) | (Some(Expect::Folder), EntryKind::Dir) => {}
@@ -60,7 +59,10 @@ pub(super) fn each(
                     ),
                 ));
             }
-            (None, _) => unknown(dir, entry, &name, subject, found),
+            (None, _) => {
+                let name = entry.name.to_string_lossy();
+                unknown(dir, entry, &name, subject, found);
+            }
         }
     }
 }
@@ -143,13 +145,12 @@ pub(super) fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, fo
 /// Names that only differ in case would be one name on some file systems.
 pub(super) fn case_collisions(dir: &Dir, entries: &[Entry], subject: Subject, found: &mut Found) {
     let has_upper = |e: &Entry| {
-        let name = e.name.as_encoded_bytes();
-        if name.is_ascii() {
-            return name.iter().any(u8::is_ascii_uppercase);
-        }
-        e.name
-            .to_str()
-            .is_some_and(|n| n.chars().any(char::is_uppercase))
+        // Without an early end, so that it is done many bytes at a time.
+        let odd = |odd, &b: &u8| odd | (b.is_ascii_uppercase() | !b.is_ascii());
+        e.name.as_encoded_bytes().iter().fold(false, odd)
+            && e.name
+                .to_str()
+                .is_some_and(|n| n.chars().any(char::is_uppercase))
     };
     if !entries.iter().any(has_upper) {
         return;

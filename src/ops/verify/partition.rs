@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Options;
-use super::cross::{Census, Foreign, Named, NamedAs};
+use super::cross::{All, Census, Foreign, Named, NamedAs};
 use super::lineage::{COMPACTED, FORKED};
 use crate::diag::{Locus, Subject, hex};
-use crate::layout::{SegmentId, SessionId, WorkerId, file};
+use crate::layout::{SegmentId, SessionId, WorkerId, WorkerName, file};
 use crate::record::document::RuntimeDocument;
 use crate::store::{Document, Store, WorkerFolder, read_bytes};
 
@@ -233,33 +233,36 @@ impl Part {
         self.store.named = named;
     }
 
-    /// Adds what the Workers of this part came to. The flag says whether one was looked at as
-    /// a Worker.
-    pub(super) fn fill(&mut self, folders: &[WorkerFolder], census: Vec<(Census, bool)>) {
+    /// Adds what the Workers of this part came to.
+    pub(super) fn fill(&mut self, folders: &[WorkerFolder], all: &All<'_>) {
         let mut place = 0;
-        for (census, looked_at) in census {
+        let mut segments = &all.segments[..];
+        for (census, number) in all.workers.iter().zip(0..) {
             // Both have the same order.
-            while folders.get(place).is_some_and(|f| *f != census.folder) {
+            while folders.get(place).is_some_and(|f| f != census.folder) {
                 place += 1;
             }
-            self.workers.push(PartWorker::of(place, looked_at, census));
+            let own = segments.partition_point(|(_, worker)| *worker == number);
+            let (own, rest) = segments.split_at(own);
+            self.workers.push(PartWorker::of(place, census, own));
+            segments = rest;
         }
     }
 }
 
 impl PartWorker {
-    fn of(place: usize, looked_at: bool, census: Census) -> Self {
+    fn of(place: usize, census: &Census<'_>, segments: &[(SegmentId, u32)]) -> Self {
         Self {
             place: place as u64,
             folder: census.folder.name.to_string_lossy().into_owned(),
-            looked_at,
+            looked_at: census.looked_at,
             worker_id: census.document_id,
             session_id: census.session,
-            segments: census.segments,
-            sources: census.foreign.into_iter().map(PartSource::of).collect(),
+            segments: segments.iter().map(|(id, _)| *id).collect(),
+            sources: census.foreign().iter().map(PartSource::of).collect(),
             names: census
-                .named
-                .into_iter()
+                .named()
+                .iter()
                 .map(|named| PartName {
                     role: named.role,
                     worker_name: named.name.as_str().to_owned(),
@@ -269,31 +272,41 @@ impl PartWorker {
         }
     }
 
-    /// What it was made of; none if a name in it could not have been there.
-    pub fn census(self) -> Option<Census> {
-        let mut census = Census::of(WorkerFolder::of(OsString::from(self.folder)));
-        let worker_id = census.folder.id;
+    /// Its folder.
+    pub fn worker_folder(&self) -> WorkerFolder {
+        WorkerFolder::of(OsString::from(&self.folder))
+    }
+
+    /// Whether each name in it can be one.
+    pub fn has_good_names(&self) -> bool {
+        self.names
+            .iter()
+            .all(|name| WorkerName::check(&name.worker_name).is_ok())
+    }
+
+    /// What it was made of; names that can be none are left out.
+    pub fn census<'a>(&self, folder: &'a WorkerFolder) -> Census<'a> {
+        let mut census = Census::of(folder);
         census.document_id = self.worker_id;
         census.session = self.session_id;
-        census.segments = self.segments;
-        census.foreign = self
-            .sources
-            .into_iter()
-            .map(|source| source.foreign(worker_id))
-            .collect();
-        for name in self.names {
-            census.named.push(Named {
-                role: name.role,
-                name: name.worker_name.parse().ok()?,
-                rules: name.rules,
-            });
+        census.looked_at = self.looked_at;
+        let foreign = |source: &PartSource| source.foreign(folder.id);
+        census.add_foreign(self.sources.iter().map(foreign).collect());
+        for name in &self.names {
+            if let Ok(worker) = name.worker_name.parse() {
+                census.add_named(Named {
+                    role: name.role,
+                    name: worker,
+                    rules: name.rules,
+                });
+            }
         }
-        Some(census)
+        census
     }
 }
 
 impl PartSource {
-    fn of(foreign: Foreign) -> Self {
+    fn of(foreign: &Foreign) -> Self {
         Self {
             session_id: foreign.subject.session_id,
             segment_id: foreign.segment,
@@ -306,7 +319,7 @@ impl PartSource {
         }
     }
 
-    fn foreign(self, worker_id: Option<WorkerId>) -> Foreign {
+    fn foreign(&self, worker_id: Option<WorkerId>) -> Foreign {
         Foreign {
             subject: Subject {
                 worker_id,
@@ -315,7 +328,7 @@ impl PartSource {
                 generation: None,
             },
             locus: Locus {
-                path: self.path.into(),
+                path: self.path.clone().into(),
                 line: self.line,
                 byte: self.byte,
                 length: None,

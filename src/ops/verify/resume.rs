@@ -1,6 +1,8 @@
 //! A file of lines, read from where an earlier look came to, if it is still what it was.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -13,20 +15,39 @@ use super::certificate::{Certificate, DIGEST, Entry, Settled};
 use super::segment::{CLOCK_EVERY, fold_from, whole};
 use super::{Found, Run};
 use crate::record::{Fold, Format, Resume, Scanned, Scanner, Source};
-use crate::store::FileStat;
 use crate::store::fs::stat_of;
+use crate::store::{Dir, FileStat};
 
 /// How much is hashed at a time, in bytes: little enough to stay in the processor's cache.
 const BLOCK: usize = 128 * 1024;
 
+/// Where a file is. Its path is only put together where somebody wants it.
+#[derive(Clone, Copy)]
+pub(super) enum At<'a> {
+    /// At this path.
+    Path(&'a Path),
+    /// In this folder, under this name.
+    In(&'a Dir, &'a OsStr),
+}
+
+impl<'a> At<'a> {
+    /// As findings name it.
+    pub fn path(self) -> Cow<'a, Path> {
+        match self {
+            Self::Path(path) => path.into(),
+            Self::In(dir, name) => dir.path_of(name).into(),
+        }
+    }
+}
+
 /// A file that is looked at, and its state at the time.
 pub(super) struct Looked<'a> {
     pub file: &'a File,
-    pub path: &'a Path,
+    pub at: At<'a>,
     pub format: Format,
     pub stat: FileStat,
-    /// When the state was asked for, or a little before.
-    pub asked: SystemTime,
+    /// When the state was asked for, or a little before; only for a certificate.
+    pub asked: Option<SystemTime>,
 }
 
 /// Reads a file whole, or what was appended to it.
@@ -38,7 +59,7 @@ pub(super) fn read(
 ) -> io::Result<(Fold, Scanned)> {
     let &Looked {
         file,
-        path,
+        at,
         format,
         stat,
         ..
@@ -46,6 +67,7 @@ pub(super) fn read(
     let Some(certificate) = run.certificate else {
         return whole(file, stat.len, format, run, scanner);
     };
+    let path = &*at.path();
     if let Some(entry) = certificate.find(path, format) {
         if certificate.trusts_mtime()
             && entry.is_untouched(&stat)
@@ -263,11 +285,12 @@ fn certify(
 ) -> io::Result<()> {
     let &Looked {
         file,
-        path,
+        at,
         format,
         stat,
         asked,
     } = looked;
+    let path = &*at.path();
     certificate.looked_at(path, format);
     // Nothing is said of a file that changed meanwhile: what was read is no one state of it.
     if !certificate.saves() || stat_of(file)? != stat {
@@ -276,7 +299,10 @@ fn certify(
     let Some(digest) = hashed.digest(scanned.committed) else {
         return Ok(());
     };
-    let settled = Settled::of(&stat, asked, certificate.settle());
+    let settled = match asked {
+        Some(asked) => Settled::of(&stat, asked, certificate.settle()),
+        None => Settled(false),
+    };
     found.certified.extend(Entry::write(
         path, format, &stat, settled, fold, scanned, digest,
     ));

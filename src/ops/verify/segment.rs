@@ -4,10 +4,9 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
 
-use super::resume::{self, Looked};
+use super::resume::{self, At, Looked};
 use super::{Digest, Found, NotLookedAt, Run};
 use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject, hex};
 use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
@@ -20,10 +19,15 @@ pub(super) const CLOCK_EVERY: u64 = 4 * 1024 * 1024;
 pub(super) struct Place<'a> {
     pub dir: &'a Dir,
     pub name: &'a OsStr,
-    /// As findings name it.
-    pub path: &'a Path,
     pub subject: Subject,
     pub format: Format,
+}
+
+impl Place<'_> {
+    /// As findings name it.
+    pub fn path(&self) -> PathBuf {
+        self.dir.path_of(self.name)
+    }
 }
 
 /// Scans a file and adds what is wrong with it; gives its outline if it could be read to its end.
@@ -34,20 +38,20 @@ pub(super) fn check(
     found: &mut Found,
 ) -> Option<Outline> {
     if let Some(reason) = run.stop() {
-        found.not_looked_at(place.path, reason);
+        found.not_looked_at(place.path(), reason);
         return None;
     }
-    let asked = SystemTime::now();
+    let asked = run.now();
     let (file, stat) = match place.dir.file_and_stat(place.name) {
         Ok(both) => both,
         Err(e) => {
-            unreadable(place.path, place.subject, &e, found);
+            unreadable(&place.path(), place.subject, &e, found);
             return None;
         }
     };
     let looked = Looked {
         file: &file,
-        path: place.path,
+        at: At::In(place.dir, place.name),
         format: place.format,
         stat,
         asked,
@@ -63,7 +67,7 @@ pub(super) fn check_file(
     scanner: &mut Scanner,
     found: &mut Found,
 ) -> Option<Outline> {
-    let &Looked { path, format, .. } = looked;
+    let &Looked { at, format, .. } = looked;
     let scanned = if run.options.quick {
         quick(looked.file, looked.stat.len, format, scanner)
     } else {
@@ -72,12 +76,12 @@ pub(super) fn check_file(
     let (fold, scanned) = match scanned {
         Ok(both) => both,
         Err(e) => {
-            unreadable(path, subject, &e, found);
+            unreadable(&at.path(), subject, &e, found);
             return None;
         }
     };
     if scanned.stopped && !run.options.quick {
-        found.not_looked_at(path, run.stop().unwrap_or("interrupted"));
+        found.not_looked_at(at.path(), run.stop().unwrap_or("interrupted"));
         return None;
     }
     let (outline, remarks) = fold.finish(&scanned);
@@ -88,7 +92,7 @@ pub(super) fn check_file(
     found.summary.records += outline.records;
     found.summary.bytes += outline.committed + outline.tail;
     if outline.calls_not_followed {
-        found.not_looked_at(path, "it has more tool calls than are followed, so calls without a result were not all looked for");
+        found.not_looked_at(at.path(), "it has more tool calls than are followed, so calls without a result were not all looked for");
     }
     if let Some(sha256) = scanned.sha256
         && format == Format::Segment
@@ -98,13 +102,13 @@ pub(super) fn check_file(
         found.digests.push(Digest {
             worker_id: subject.worker_id,
             segment_id: subject.segment_id,
-            path: path.to_string_lossy().into_owned(),
+            path: at.path().to_string_lossy().into_owned(),
             bytes: outline.committed,
             sha256: hex(&sha256),
         });
     }
     for remark in remarks {
-        if let Some(finding) = finding(remark, path, subject, format, run) {
+        if let Some(finding) = finding(remark, &at.path(), subject, format, run) {
             found.findings.push(finding);
         }
     }

@@ -1,6 +1,7 @@
 //! One Worker: its documents, its Session and Segments, its runs.
 
 use std::io;
+use std::path::PathBuf;
 
 use super::cross::{Census, Named, NamedAs};
 use super::lineage::{self, Node};
@@ -22,9 +23,11 @@ use crate::store::{
 const MAX_NAMED: usize = 5;
 
 /// What a Worker came to.
-pub(super) struct Checked {
+pub(super) struct Checked<'a> {
     pub found: Found,
-    pub census: Census,
+    pub census: Census<'a>,
+    /// Its Segments.
+    pub segments: Vec<SegmentId>,
 }
 
 /// Codes that two documents of a Worker in the middle of a change can give.
@@ -45,80 +48,91 @@ fn may_be_a_moment(code: Code) -> bool {
     )
 }
 
-/// Verifies one Worker; once more if what it found may be the middle of a change (C12).
-pub(super) fn check(
+/// Verifies one Worker; once more if what it found may be the middle of a change (C12). `workers`
+/// is the folder of that name, if it is open already.
+pub(super) fn check<'a>(
     store: &Store,
-    folder: &WorkerFolder,
+    workers: Option<&Dir>,
+    folder: &'a WorkerFolder,
     run: &Run<'_>,
     scanner: &mut Scanner,
-) -> Checked {
-    let first = once(store, folder, run, scanner, WorkerState::read);
+) -> Checked<'a> {
+    let mut once = |read| once(store, workers, folder, run, scanner, read);
+    let first = once(WorkerState::read);
     let doubtful = |f: &Finding| f.severity != Severity::Info && may_be_a_moment(f.code);
     // A source that is not there becomes a finding only where all Workers are known.
-    let moment = first.found.findings.iter().any(doubtful) || !first.census.foreign.is_empty();
+    let moment = first.found.findings.iter().any(doubtful) || !first.census.foreign().is_empty();
     if moment && run.stop().is_none() {
-        return once(store, folder, run, scanner, WorkerState::read_settled);
+        return once(WorkerState::read_settled);
     }
     first
 }
 
-fn once(
+type Read = fn(WorkerFolder, Dir) -> io::Result<WorkerState>;
+
+fn once<'a>(
     store: &Store,
-    folder: &WorkerFolder,
+    workers: Option<&Dir>,
+    folder: &'a WorkerFolder,
     run: &Run<'_>,
     scanner: &mut Scanner,
-    read: fn(WorkerFolder, Dir) -> io::Result<WorkerState>,
-) -> Checked {
+    read: Read,
+) -> Checked<'a> {
     let mut found = Found::default();
-    let census = Census::of(folder.clone());
-    let path = Paths::workers().join(&folder.name);
     let subject = Subject {
         worker_id: folder.id,
         ..Subject::default()
     };
+    let nothing = |found| Checked {
+        found,
+        census: Census::of(folder),
+        segments: Vec::new(),
+    };
     if let Some(reason) = run.stop() {
-        found.not_looked_at(path, reason);
-        return Checked { found, census };
+        found.not_looked_at(folder.path(), reason);
+        return nothing(found);
     }
-    let opened = match &run.workers {
+    let opened = match workers {
         Some(workers) => Store::worker_dir_in(workers, &folder.name),
         None => store.worker_dir(&folder.name),
     };
     let state = match opened {
         Ok(Some(dir)) => read(folder.clone(), dir),
-        Ok(None) => return Checked { found, census }, // it went since the folder was listed
+        Ok(None) => return nothing(found), // it went since the folder was listed
         Err(e) => {
             let e = e
                 .source
                 .map_or_else(|| std::io::Error::other("unknown"), std::io::Error::other);
-            unreadable(&path, subject, &e, &mut found);
-            return Checked { found, census };
+            unreadable(&folder.path(), subject, &e, &mut found);
+            return nothing(found);
         }
     };
     let state = match state {
         Ok(state) => state,
         Err(e) => {
-            unreadable(&path, subject, &e, &mut found);
-            return Checked { found, census };
+            unreadable(&folder.path(), subject, &e, &mut found);
+            return nothing(found);
         }
     };
     if !state.is_a_worker() {
         found.findings.push(Finding::new(
             Code::UnknownFolder,
             subject,
-            Locus::file(&path),
+            Locus::file(folder.path()),
             "its name is no Worker id and it holds nothing of a Worker",
         ));
-        return Checked { found, census };
+        return nothing(found);
     }
     found.summary.workers = 1;
+    let mut census = Census::of(folder);
+    census.looked_at = true;
     let mut one = Worker {
         state: &state,
         subject,
         run,
         found,
         census,
-        path,
+        segments: Vec::new(),
     };
     one.identity();
     names::check(
@@ -133,38 +147,43 @@ fn once(
     Checked {
         found: one.found,
         census: one.census,
+        segments: one.segments,
     }
 }
 
-struct Worker<'a> {
+struct Worker<'a, 'f> {
     state: &'a WorkerState,
     subject: Subject,
     run: &'a Run<'a>,
     found: Found,
-    census: Census,
-    path: std::path::PathBuf,
+    census: Census<'f>,
+    segments: Vec<SegmentId>,
 }
 
-impl Worker<'_> {
+impl<'a> Worker<'a, '_> {
     fn push(&mut self, finding: Finding) {
         self.found.findings.push(finding);
     }
 
+    /// The path of something in the Worker's folder.
+    fn path(&self, name: &str) -> PathBuf {
+        self.state.folder.path().join(name)
+    }
+
     fn doc(&self, name: &str) -> Locus {
-        Locus::file(self.path.join(name))
+        Locus::file(self.path(name))
     }
 
     /// Folder, `worker_id` and `worker_ref` must be one id.
     fn identity(&mut self) {
         let (state, subject) = (self.state, self.subject);
-        let path = self.path.join(file::WORKER);
-        let stem = state.folder.name.to_string_lossy().into_owned();
+        let path = || state.folder.path().join(file::WORKER);
         if state.worker.is_missing() {
             self.push(
                 Finding::new(
                     Code::MissingWorkerDocument,
                     subject,
-                    Locus::file(&self.path),
+                    Locus::file(state.folder.path()),
                     "the folder has no worker.json, so no Runtime loads this Worker; what else it holds is untouched",
                 )
                 .with_hint("wagg explain missing_worker_document"),
@@ -172,7 +191,7 @@ impl Worker<'_> {
             return;
         }
         let also = "a Runtime passes over this Worker; its Segments were looked at all the same";
-        if !documents::check(&state.worker, path.clone(), subject, also, &mut self.found) {
+        if !documents::check(&state.worker, path, subject, also, &mut self.found) {
             return;
         }
         let Some(document) = state.worker.good() else {
@@ -183,7 +202,7 @@ impl Worker<'_> {
                 Finding::new(
                     Code::UnsupportedSchemaVersion,
                     subject,
-                    Locus::file(&path),
+                    Locus::file(path()),
                     format!(
                         "worker.json is of version {} in a store of version {}: a Runtime passes over this Worker",
                         document.schema_version,
@@ -196,7 +215,7 @@ impl Worker<'_> {
         let (id, reference) = (document.worker_id(), document.worker_ref());
         self.census.document_id = id;
         if let Some(text) = document.noncanonical_id() {
-            self.push(documents::noncanonical(&text, path.clone(), subject));
+            self.push(documents::noncanonical(&text, path(), subject));
         }
         let wrong_folder = id.is_some() && id != state.folder.id;
         let wrong_reference = id != reference;
@@ -204,6 +223,7 @@ impl Worker<'_> {
             let says = id.map_or_else(String::new, |id| id.to_string());
             let mut parts = Vec::new();
             if wrong_folder {
+                let stem = state.folder.name.to_string_lossy();
                 parts.push(format!("the folder is {stem:?} and worker_id is {says}"));
             }
             if wrong_reference {
@@ -216,7 +236,7 @@ impl Worker<'_> {
                 Finding::new(
                     Code::WorkerIdMismatch,
                     subject,
-                    Locus::file(path),
+                    Locus::file(path()),
                     format!(
                         "{}; which one is right can not be told from here",
                         parts.join("; ")
@@ -230,10 +250,9 @@ impl Worker<'_> {
     /// The Session, its Segments and the pointer at them.
     fn session(&mut self, scanner: &mut Scanner) {
         let state = self.state;
-        let metadata_path = self.path.join(file::METADATA);
         documents::check(
             &state.metadata,
-            metadata_path,
+            || state.folder.path().join(file::METADATA),
             self.subject,
             "",
             &mut self.found,
@@ -245,7 +264,7 @@ impl Worker<'_> {
             Folder::Read(session) => Some(session),
             Folder::Unreadable(e) => {
                 unreadable(
-                    &self.path.join(file::SESSION_DIR),
+                    &self.path(file::SESSION_DIR),
                     self.subject,
                     e,
                     &mut self.found,
@@ -258,17 +277,16 @@ impl Worker<'_> {
         if let Some(session) = session {
             self.session_document(session, &nodes);
         }
-        self.census.segments = nodes.iter().map(|n| n.id).collect();
-        let closed = session
-            .and_then(|s| s.segments.read())
-            .map_or_else(Vec::new, |folder| lineage::closed(&folder.entries));
-        let foreign = lineage::check(&nodes, &closed, self.run.options.quick, &mut self.found);
-        self.census.foreign = foreign;
+        self.segments = nodes.iter().map(|n| n.id).collect();
+        let segments = session.and_then(|s| s.segments.read());
+        let closed = |id| segments.is_some_and(|s| lineage::is_closed(&s.entries, id));
+        let foreign = lineage::check(&nodes, closed, self.run.options.quick, &mut self.found);
+        self.census.add_foreign(foreign);
         let active = state.metadata.good().and_then(|m| m.active.as_ref());
         // What can not be looked into has a finding of its own, and its Segments are not missing.
         let shut = state.session.is_shut() || session.is_some_and(|s| s.segments.is_shut());
         if let Some(active) = active {
-            let there = |id| shut || closed.contains(&id);
+            let there = |id| shut || closed(id);
             self.active(active, session, &nodes, there);
         } else if session.is_some_and(|s| s.document.good().is_some() || !nodes.is_empty())
             && (state.metadata.is_missing() || state.metadata.good().is_some())
@@ -301,23 +319,23 @@ impl Worker<'_> {
     /// Names in metadata: the Worker's own, children's, peers'.
     fn names(&mut self, metadata: &MetadataDocument) {
         let subject = self.subject;
-        let own = metadata.worker_name.parse::<WorkerName>();
-        match own {
-            Err(e) => self.unsafe_name("worker_name", &metadata.worker_name, e),
-            Ok(name) => {
+        let name = &metadata.worker_name;
+        match WorkerName::check(name) {
+            Err(e) => self.unsafe_name("worker_name", name, e),
+            Ok(()) => {
                 // The folder counts here: an id that differs is a finding of its own.
                 let expected = [self.state.folder.id, self.census.document_id];
                 let fits = expected
                     .iter()
                     .flatten()
-                    .any(|id| WorkerName::of(*id) == name);
+                    .any(|id| WorkerName::means(name) == Some(*id));
                 if !fits && let Some(id) = self.state.folder.id {
                     let expected = WorkerName::of(id);
                     self.push(Finding::new(
                         Code::WorkerNameMismatch,
                         subject,
                         self.doc(file::METADATA),
-                        format!("worker_name is {:?} where {:?} was expected: this metadata may belong to another Worker", name.as_str(), expected.as_str()),
+                        format!("worker_name is {name:?} where {:?} was expected: this metadata may belong to another Worker", expected.as_str()),
                     ));
                 }
             }
@@ -340,7 +358,7 @@ impl Worker<'_> {
         for (role, text, rules) in children.chain(reclaimed).chain(peers) {
             match text.parse::<WorkerName>() {
                 Err(e) => self.unsafe_name(role.field(), text, e),
-                Ok(name) => self.census.named.push(Named { role, name, rules }),
+                Ok(name) => self.census.add_named(Named { role, name, rules }),
             }
         }
         for child in &metadata.spawned_children {
@@ -381,7 +399,7 @@ impl Worker<'_> {
     }
 
     /// Scans Segments and traces, in the order of their names.
-    fn segments(&mut self, session: &SessionFolder, scanner: &mut Scanner) -> Vec<Node> {
+    fn segments(&mut self, session: &'a SessionFolder, scanner: &mut Scanner) -> Vec<Node<'a>> {
         names::check(
             &session.dir,
             &session.entries,
@@ -421,11 +439,10 @@ impl Worker<'_> {
             let Some(name) = entry.name.to_str() else {
                 continue;
             };
-            let path = folder.dir.path_of(&entry.name);
+            let path = || folder.dir.path_of(&entry.name);
             let place = |segment: SegmentId, format| Place {
                 dir: &folder.dir,
                 name: &entry.name,
-                path: &path,
                 subject: Subject {
                     segment_id: Some(segment),
                     ..subject
@@ -436,12 +453,7 @@ impl Worker<'_> {
                 SegmentEntry::Segment(id) => {
                     let place = place(id, Format::Segment);
                     let outline = segment::check(&place, self.run, scanner, &mut self.found);
-                    nodes.push(Node {
-                        id,
-                        path: path.clone(),
-                        subject: place.subject,
-                        outline,
-                    });
+                    nodes.push(Node { id, place, outline });
                 }
                 SegmentEntry::Trace(id) => {
                     segment::check(
@@ -450,7 +462,7 @@ impl Worker<'_> {
                         scanner,
                         &mut self.found,
                     );
-                    self.lonely_trace(folder, id, &path, subject);
+                    self.lonely_trace(folder, id, path, subject);
                 }
                 SegmentEntry::Alias { id, trace } => {
                     let what = if trace { "trace" } else { "Segment" };
@@ -460,7 +472,7 @@ impl Worker<'_> {
                             segment_id: Some(id),
                             ..subject
                         },
-                        Locus::file(&path),
+                        Locus::file(path()),
                         format!(
                             "the {what} {id} under another spelling of its id: a Runtime looks for the lower case form with hyphens and does not find it"
                         ),
@@ -482,7 +494,7 @@ impl Worker<'_> {
                 SegmentEntry::BadStem => self.push(Finding::new(
                     Code::BadFileName,
                     subject,
-                    Locus::file(&path),
+                    Locus::file(path()),
                     "its name should be a Segment's id; it was not read",
                 )),
                 SegmentEntry::Other => {}
@@ -495,7 +507,7 @@ impl Worker<'_> {
         &mut self,
         folder: &SegmentsFolder,
         id: SegmentId,
-        path: &std::path::Path,
+        path: impl FnOnce() -> PathBuf,
         subject: Subject,
     ) {
         let segment = Paths::segment_name(id);
@@ -506,25 +518,25 @@ impl Worker<'_> {
                     segment_id: Some(id),
                     ..subject
                 },
-                Locus::file(path),
+                Locus::file(path()),
                 "its Segment is not here; a trace is a debug log and is never replayed",
             ));
         }
     }
 
     /// `session.json`, and whether the Segments agree with it.
-    fn session_document(&mut self, session: &SessionFolder, nodes: &[Node]) {
-        let path = session.dir.path_of(file::SESSION);
+    fn session_document(&mut self, session: &SessionFolder, nodes: &[Node<'_>]) {
+        let path = || session.dir.path_of(file::SESSION);
         let subject = self.subject;
-        let carried = carried(nodes);
         if session.document.is_missing() {
             // `session/` with nothing but an empty `segments/` is what opening a Worker leaves.
             if !nodes.is_empty() {
+                let carried = carried(nodes);
                 self.push(
                     Finding::new(
                         Code::MissingSessionDocument,
                         subject,
-                        Locus::file(path),
+                        Locus::file(path()),
                         format!("there are Segments and no session.json, so a Runtime refuses to read them; {carried}"),
                     )
                     .with_hint(match subject.worker_id {
@@ -536,6 +548,7 @@ impl Worker<'_> {
             return;
         }
         if let Document::Faulty(_) | Document::Unreadable(_) = &session.document {
+            let carried = carried(nodes);
             documents::check(&session.document, path, subject, &carried, &mut self.found);
             return;
         }
@@ -547,7 +560,7 @@ impl Worker<'_> {
         if let Some(text) = document.noncanonical_id() {
             let finding = documents::noncanonical(
                 text,
-                path,
+                path(),
                 Subject {
                     session_id: Some(id),
                     ..subject
@@ -556,15 +569,15 @@ impl Worker<'_> {
             self.push(finding);
         }
         for node in nodes {
-            let Some(start) = node.outline.as_ref().and_then(|o| o.start) else {
+            let Some(start) = node.start() else {
                 continue;
             };
             if start.session != id {
                 self.push(
                     Finding::new(
                         Code::SessionMismatch,
-                        node.subject,
-                        Locus::at(&node.path, start.line, start.byte),
+                        node.subject(),
+                        Locus::at(node.path(), start.line, start.byte),
                         format!(
                             "this Segment says that it belongs to Session {}, and session.json says {id}: a foreign history would be restored as this Worker's",
                             start.session
@@ -581,7 +594,7 @@ impl Worker<'_> {
         &mut self,
         active: &Active,
         session: Option<&SessionFolder>,
-        nodes: &[Node],
+        nodes: &[Node<'_>],
         there: impl Fn(SegmentId) -> bool,
     ) {
         let subject = Subject {
@@ -589,9 +602,9 @@ impl Worker<'_> {
             segment_id: active.segment(),
             ..self.subject
         };
-        let place = self.doc(file::METADATA);
         if let Some(text) = active.noncanonical_id() {
-            self.push(documents::noncanonical(text, place.path.clone(), subject));
+            let path = self.path(file::METADATA);
+            self.push(documents::noncanonical(text, path, subject));
         }
         let own = session
             .and_then(|s| s.document.good())
@@ -603,7 +616,7 @@ impl Worker<'_> {
                 Finding::new(
                     Code::ActiveOtherSession,
                     subject,
-                    place,
+                    self.doc(file::METADATA),
                     format!("active.session_id is {named} and session.json says {own}: a Worker has one Session for life"),
                 )
                 .with_hint("wagg explain active_other_session"),
@@ -618,6 +631,7 @@ impl Worker<'_> {
                     }
                     _ => "active names the Session and no Segment".to_owned(),
                 };
+                let place = self.doc(file::METADATA);
                 self.push(Finding::new(Code::ActivePending, subject, place, message));
             }
             Some(id) if !nodes.iter().any(|n| n.id == id) => {
@@ -627,7 +641,7 @@ impl Worker<'_> {
                         Finding::new(
                             Code::ActiveMissingSegment,
                             subject,
-                            place,
+                            self.doc(file::METADATA),
                             format!("active.segment_id is {id}, which is not among the Segments of this Worker; {choice}"),
                         )
                         .with_hint(self.tree_hint()),
@@ -640,7 +654,7 @@ impl Worker<'_> {
                         Finding::new(
                             Code::UnreferencedLeaf,
                             subject,
-                            place.clone(),
+                            self.doc(file::METADATA),
                             format!("the active Segment {id} has a compacted child {child} that nothing points to: a pointer that was not moved, or somebody went back on purpose"),
                         )
                         .with_hint(self.tree_hint()),
@@ -651,7 +665,7 @@ impl Worker<'_> {
     }
 
     /// Which Segments could be restored instead.
-    fn choice(&self, nodes: &[Node]) -> String {
+    fn choice(&self, nodes: &[Node<'_>]) -> String {
         let whole: Vec<String> = nodes
             .iter()
             .filter(|n| {
@@ -688,7 +702,7 @@ pub(super) fn expected_in_segments(name: &str) -> Option<Expect> {
 }
 
 /// Which Session the Segments say that they belong to, for a `session.json` that does not.
-fn carried(nodes: &[Node]) -> String {
+fn carried(nodes: &[Node<'_>]) -> String {
     let outlines = || nodes.iter().filter_map(|n| n.outline.as_ref());
     let records: u64 = outlines().map(|o: &Outline| o.records).sum();
     let bad: u64 = outlines().map(|o| o.bad_lines).sum();

@@ -149,8 +149,11 @@ impl Progress for Bar {
     }
 
     fn add(&self, bytes: u64) {
-        self.bar.inc(bytes);
-        self.appear();
+        // counting takes time where many small files are looked at, and threads wait for each other
+        if self.wanted {
+            self.bar.inc(bytes);
+            self.appear();
+        }
     }
 
     fn message(&self, text: &str) {

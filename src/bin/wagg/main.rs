@@ -16,7 +16,7 @@ mod ui;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 /// `wagg help X Y` is `wagg X Y --help`.
 fn as_flag(mut args: Vec<OsString>) -> Vec<OsString> {
@@ -30,7 +30,15 @@ fn as_flag(mut args: Vec<OsString>) -> Vec<OsString> {
 fn main() -> ExitCode {
     let early = ui::Early::scan(std::env::args_os().skip(1));
     ui::install_panic_hook(early);
-    let cli = match cli::Cli::try_parse_from(as_flag(std::env::args_os().collect())) {
+    let args = as_flag(std::env::args_os().collect());
+    cmd::later::expect(&args);
+    // Freed by the end of the process: to take all that apart takes time.
+    let command = Box::leak(Box::new(cli::Cli::command()));
+    let cli = command
+        .try_get_matches_from_mut(args)
+        .and_then(|mut matches| cli::Cli::from_arg_matches_mut(&mut matches))
+        .map_err(|error| error.format(command));
+    let cli = match cli {
         Ok(cli) => cli,
         Err(answer) => return ui::exit_code(early.answer(&answer)),
     };

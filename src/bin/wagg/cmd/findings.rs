@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use wagg::diag::{Finding, Result, Severity};
 
-use crate::ui::{Format, ListFlags, Style, Ui, sanitize, text};
+use crate::ui::{Format, ListFlags, Style, Ui, sanitize, text, with_store};
 
 /// Prints findings: on a terminal a few lines each, elsewhere as any listing. Information is
 /// listed with -v, and always in JSON.
@@ -28,8 +28,11 @@ pub fn show(
 
 /// Makes the hints of findings such as can be pasted.
 pub fn paste<'f>(findings: impl IntoIterator<Item = &'f mut Finding>, ui: &Ui) {
+    let Some(store) = ui.named_store() else {
+        return;
+    };
     for hint in findings.into_iter().filter_map(|f| f.hint.as_mut()) {
-        *hint = ui.pasted(hint);
+        *hint = with_store(hint, &store);
     }
 }
 

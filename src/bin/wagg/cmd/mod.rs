@@ -9,6 +9,7 @@ mod explain;
 mod findings;
 mod init;
 mod input;
+pub mod later;
 mod lock;
 mod man;
 mod migrate;
@@ -27,6 +28,7 @@ pub mod verify;
 mod worker;
 
 use clap::Subcommand;
+use later::Later;
 use wagg::diag::{Exit, Result};
 
 use crate::ui::Ui;
@@ -34,48 +36,48 @@ use crate::ui::Ui;
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Init(init::Args),
-    Show(show::Args),
-    Worker(worker::Args),
-    Segment(segment::Args),
-    Run(run::Args),
-    Verify(verify::Args),
-    Report(report::Args),
-    Repair(repair::Args),
-    Explain(explain::Args),
-    Apply(apply::Args),
-    Quarantine(quarantine::Args),
-    Op(op::Args),
-    Lock(lock::Args),
-    Completions(completions::Args),
-    Man(man::Args),
-    Orphans(orphans::Args),
-    Migrate(migrate::Args),
-    Demo(demo::Args),
+    Init(Later<init::Args>),
+    Show(Later<show::Args>),
+    Worker(Later<worker::Args>),
+    Segment(Later<segment::Args>),
+    Run(Later<run::Args>),
+    Verify(Later<verify::Args>),
+    Report(Later<report::Args>),
+    Repair(Later<repair::Args>),
+    Explain(Later<explain::Args>),
+    Apply(Later<apply::Args>),
+    Quarantine(Later<quarantine::Args>),
+    Op(Later<op::Args>),
+    Lock(Later<lock::Args>),
+    Completions(Later<completions::Args>),
+    Man(Later<man::Args>),
+    Orphans(Later<orphans::Args>),
+    Migrate(Later<migrate::Args>),
+    Demo(Later<demo::Args>),
 }
 
 impl Command {
     /// Carries the command out.
     pub fn run(self, ui: &Ui) -> Result<Exit> {
         match self {
-            Self::Init(args) => init::run(args, ui),
-            Self::Show(args) => show::run(args, ui),
-            Self::Worker(args) => worker::run(args, ui),
-            Self::Segment(args) => segment::run(args, ui),
-            Self::Run(args) => run::run(args, ui),
-            Self::Verify(args) => verify::run(args, ui),
-            Self::Report(args) => report::run(args, ui),
-            Self::Repair(args) => repair::run(args, ui),
-            Self::Explain(args) => explain::run(args, ui),
-            Self::Apply(args) => apply::run(args, ui),
-            Self::Quarantine(args) => quarantine::run(args, ui),
-            Self::Op(args) => op::run(args, ui),
-            Self::Lock(args) => lock::run(args, ui),
-            Self::Completions(args) => completions::run(args, ui),
-            Self::Man(args) => man::run(args, ui),
-            Self::Orphans(args) => orphans::run(args, ui),
-            Self::Migrate(args) => migrate::run(args, ui),
-            Self::Demo(args) => demo::run(args, ui),
+            Self::Init(Later(args)) => init::run(args, ui),
+            Self::Show(Later(args)) => show::run(args, ui),
+            Self::Worker(Later(args)) => worker::run(args, ui),
+            Self::Segment(Later(args)) => segment::run(args, ui),
+            Self::Run(Later(args)) => run::run(args, ui),
+            Self::Verify(Later(args)) => verify::run(args, ui),
+            Self::Report(Later(args)) => report::run(args, ui),
+            Self::Repair(Later(args)) => repair::run(args, ui),
+            Self::Explain(Later(args)) => explain::run(args, ui),
+            Self::Apply(Later(args)) => apply::run(args, ui),
+            Self::Quarantine(Later(args)) => quarantine::run(args, ui),
+            Self::Op(Later(args)) => op::run(args, ui),
+            Self::Lock(Later(args)) => lock::run(args, ui),
+            Self::Completions(Later(args)) => completions::run(args, ui),
+            Self::Man(Later(args)) => man::run(args, ui),
+            Self::Orphans(Later(args)) => orphans::run(args, ui),
+            Self::Migrate(Later(args)) => migrate::run(args, ui),
+            Self::Demo(Later(args)) => demo::run(args, ui),
         }
     }
 }

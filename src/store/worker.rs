@@ -27,8 +27,14 @@ impl WorkerFolder {
     /// A folder of this name.
     #[must_use]
     pub fn of(name: OsString) -> Self {
-        let id = name.to_str().and_then(|text| text.parse().ok());
+        let id = Self::id_of(&name);
         Self { name, id }
+    }
+
+    /// The id that a name spells, if it does.
+    #[must_use]
+    pub fn id_of(name: &OsStr) -> Option<WorkerId> {
+        name.to_str()?.parse().ok()
     }
 
     /// Its path, relative to the store.

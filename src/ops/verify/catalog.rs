@@ -45,12 +45,13 @@ pub(super) fn folders(store: &Store, found: &mut Found) -> Result<Vec<WorkerFold
             return Ok(Vec::new());
         }
     };
-    let (mut folders, mut others) = (Vec::new(), Vec::new());
+    let collide = entries.iter().any(names::has_upper);
+    let (mut folders, mut others) = (Vec::with_capacity(entries.len()), Vec::new());
     for entry in entries {
-        let folder = WorkerFolder::of(entry.name.clone());
+        let id = WorkerFolder::id_of(&entry.name);
         match entry.kind {
             EntryKind::Dir => {
-                if folder.id.is_none()
+                if id.is_none()
                     && let Some(meant) = other_spelling(&entry.name.to_string_lossy())
                 {
                     found.findings.push(Finding::new(
@@ -62,20 +63,21 @@ pub(super) fn folders(store: &Store, found: &mut Found) -> Result<Vec<WorkerFold
                         ),
                     ));
                 }
-                folders.push(folder);
+                let name = entry.name;
+                folders.push(WorkerFolder { name, id });
             }
-            EntryKind::Symlink if folder.id.is_some() => {
+            EntryKind::Symlink if id.is_some() => {
                 let subject = Subject {
-                    worker_id: folder.id,
+                    worker_id: id,
                     ..Subject::default()
                 };
                 found.findings.push(names::link(&dir, &entry.name, subject));
             }
             // A file or pipe under a Worker's name hides whatever was there.
-            kind if folder.id.is_some() => found.findings.push(Finding::new(
+            kind if id.is_some() => found.findings.push(Finding::new(
                 Code::NotARegularFile,
                 Subject {
-                    worker_id: folder.id,
+                    worker_id: id,
                     ..Subject::default()
                 },
                 Locus::file(dir.path_of(&entry.name)),
@@ -87,8 +89,11 @@ pub(super) fn folders(store: &Store, found: &mut Found) -> Result<Vec<WorkerFold
             _ => others.push(entry),
         }
     }
-    folders.sort();
+    folders.sort_unstable();
     names::each(&dir, &others, Subject::default(), |_| None, found);
+    if !collide {
+        return Ok(folders);
+    }
     // Case collisions are looked for among all names, folders too.
     others.extend(folders.iter().map(|f| crate::store::Entry {
         name: f.name.clone(),

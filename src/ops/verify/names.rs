@@ -142,16 +142,19 @@ pub(super) fn unknown(dir: &Dir, entry: &Entry, name: &str, subject: Subject, fo
     found.findings.push(finding);
 }
 
+/// Whether a name could be another in lower case.
+pub(super) fn has_upper(entry: &Entry) -> bool {
+    // Without an early end, so that it is done many bytes at a time.
+    let odd = |odd, &b: &u8| odd | (b.is_ascii_uppercase() | !b.is_ascii());
+    let name = &entry.name;
+    name.as_encoded_bytes().iter().fold(false, odd)
+        && name
+            .to_str()
+            .is_some_and(|n| n.chars().any(char::is_uppercase))
+}
+
 /// Names that only differ in case would be one name on some file systems.
 pub(super) fn case_collisions(dir: &Dir, entries: &[Entry], subject: Subject, found: &mut Found) {
-    let has_upper = |e: &Entry| {
-        // Without an early end, so that it is done many bytes at a time.
-        let odd = |odd, &b: &u8| odd | (b.is_ascii_uppercase() | !b.is_ascii());
-        e.name.as_encoded_bytes().iter().fold(false, odd)
-            && e.name
-                .to_str()
-                .is_some_and(|n| n.chars().any(char::is_uppercase))
-    };
     if !entries.iter().any(has_upper) {
         return;
     }

@@ -50,6 +50,34 @@ pub(super) struct Looked<'a> {
     pub asked: Option<SystemTime>,
 }
 
+/// What an earlier look came to, if times are trusted and say that nothing changed since. The file
+/// itself need not be open for that.
+pub(super) fn untouched(
+    at: At<'_>,
+    format: Format,
+    stat: impl FnOnce() -> io::Result<FileStat>,
+    run: &Run<'_>,
+    found: &mut Found,
+) -> Option<(Fold, Scanned)> {
+    let certificate = run.certificate?;
+    if !certificate.trusts_mtime() || run.options.quick {
+        return None;
+    }
+    let path = &*at.path();
+    let entry = certificate.find(path, format)?;
+    let stat = stat().ok()?;
+    if !entry.is_untouched(&stat) || (run.options.digest && !entry.has_sha256()) {
+        return None;
+    }
+    let known = entry.scanned()?;
+    reused(entry.committed, found);
+    certificate.looked_at(path, format);
+    if certificate.saves() {
+        found.certified.push(entry.bytes.into_owned());
+    }
+    Some(known)
+}
+
 /// Reads a file whole, or what was appended to it.
 pub(super) fn read(
     looked: &Looked<'_>,
@@ -69,18 +97,6 @@ pub(super) fn read(
     };
     let path = &*at.path();
     if let Some(entry) = certificate.find(path, format) {
-        if certificate.trusts_mtime()
-            && entry.is_untouched(&stat)
-            && (entry.has_sha256() || !run.options.digest)
-            && let Some(known) = entry.scanned()
-        {
-            reused(entry.committed, found);
-            certificate.looked_at(path, format);
-            if certificate.saves() {
-                found.certified.push(entry.bytes);
-            }
-            return Ok(known);
-        }
         match taken_up(file, stat.len, &entry, run)? {
             TakenUp::At(at) => {
                 let (fold, from, prefix) = *at;
@@ -126,7 +142,7 @@ enum TakenUp {
 }
 
 /// Holds the part that was read before against its digest.
-fn taken_up(file: &File, len: u64, entry: &Entry, run: &Run<'_>) -> io::Result<TakenUp> {
+fn taken_up(file: &File, len: u64, entry: &Entry<'_>, run: &Run<'_>) -> io::Result<TakenUp> {
     if len < entry.committed {
         return Ok(TakenUp::Not("it became shorter"));
     }

@@ -41,6 +41,19 @@ pub(super) fn check(
         found.not_looked_at(place.path(), reason);
         return None;
     }
+    let at = At::In(place.dir, place.name);
+    let stat = || place.dir.stat(place.name);
+    if let Some((fold, scanned)) = resume::untouched(at, place.format, stat, run, found) {
+        return Some(judge(
+            fold,
+            &scanned,
+            at,
+            place.format,
+            place.subject,
+            run,
+            found,
+        ));
+    }
     let asked = run.now();
     let (file, stat) = match place.dir.file_and_stat(place.name) {
         Ok(both) => both,
@@ -51,7 +64,7 @@ pub(super) fn check(
     };
     let looked = Looked {
         file: &file,
-        at: At::In(place.dir, place.name),
+        at,
         format: place.format,
         stat,
         asked,
@@ -84,7 +97,20 @@ pub(super) fn check_file(
         found.not_looked_at(at.path(), run.stop().unwrap_or("interrupted"));
         return None;
     }
-    let (outline, remarks) = fold.finish(&scanned);
+    Some(judge(fold, &scanned, at, format, subject, run, found))
+}
+
+/// Adds what a scan came to.
+fn judge(
+    fold: Fold,
+    scanned: &Scanned,
+    at: At<'_>,
+    format: Format,
+    subject: Subject,
+    run: &Run<'_>,
+    found: &mut Found,
+) -> Outline {
+    let (outline, remarks) = fold.finish(scanned);
     match format {
         Format::Segment => found.summary.segments += 1,
         Format::Trace => found.summary.traces += 1,
@@ -112,7 +138,7 @@ pub(super) fn check_file(
             found.findings.push(finding);
         }
     }
-    Some(outline)
+    outline
 }
 
 pub(super) fn whole(

@@ -1,7 +1,9 @@
 //! What a certificate says of one file.
 
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::DIGEST;
@@ -52,7 +54,7 @@ impl State {
 }
 
 /// One file: how far it was read, what those bytes were, and what its lines came to.
-pub(in crate::ops::verify) struct Entry {
+pub(in crate::ops::verify) struct Entry<'a> {
     state: State,
     settled: Settled,
     /// The length of the committed prefix.
@@ -64,12 +66,13 @@ pub(in crate::ops::verify) struct Entry {
     /// Its SHA-256, if that was asked for then.
     sha256: Option<[u8; 32]>,
     tail: Option<Tail>,
-    carry: Vec<u8>,
+    /// Where the carry begins in the bytes.
+    carry: usize,
     /// The entry as it stands in the file.
-    pub bytes: Vec<u8>,
+    pub bytes: Cow<'a, [u8]>,
 }
 
-impl Entry {
+impl<'a> Entry<'a> {
     /// The entry of a file that was read to its end; none if it can not be continued.
     pub fn write(
         path: &Path,
@@ -116,10 +119,10 @@ impl Entry {
         Some(to.into_bytes())
     }
 
-    /// Reads an entry, with the name that it is of.
-    pub fn read(bytes: Vec<u8>) -> Option<(PathBuf, Format, Self)> {
+    /// Reads an entry.
+    pub fn read(bytes: Cow<'a, [u8]>) -> Option<Self> {
         let mut from = Unpack::new(&bytes);
-        let (path, format) = take_name(&mut from)?;
+        take_name(&mut from)?;
         let (dev, inode, len) = (from.number()?, from.number()?, from.number()?);
         let mut time = || {
             let s = from.number()?.cast_signed();
@@ -143,23 +146,19 @@ impl Entry {
                 whole: from.flag()?,
             })
         })?;
-        let carry = from.rest().to_vec();
+        let carry = bytes.len() - from.rest().len();
         let whole = committed.checked_add(tail.map_or(0, |tail| tail.length))? == len;
-        whole.then_some((
-            path,
-            format,
-            Self {
-                state,
-                settled,
-                committed,
-                lines,
-                digest,
-                sha256,
-                tail,
-                carry,
-                bytes,
-            },
-        ))
+        whole.then_some(Self {
+            state,
+            settled,
+            committed,
+            lines,
+            digest,
+            sha256,
+            tail,
+            carry,
+            bytes,
+        })
     }
 
     /// Whether the system says that nothing changed since, and its times can tell.
@@ -174,7 +173,7 @@ impl Entry {
 
     /// What the lines of the prefix came to, to be continued.
     pub fn fold(&self) -> Option<Fold> {
-        Fold::carried(&self.carry, true)
+        Fold::carried(&self.bytes[self.carry..], true)
     }
 
     /// What a scan of the whole file came to.
@@ -186,7 +185,7 @@ impl Entry {
             stopped: false,
             sha256: self.sha256,
         };
-        Some((Fold::carried(&self.carry, false)?, scanned))
+        Some((Fold::carried(&self.bytes[self.carry..], false)?, scanned))
     }
 }
 
@@ -195,18 +194,18 @@ fn put_name(to: &mut Pack, path: &Path, format: Format) {
     to.flag(format == Format::Trace);
 }
 
-fn take_name(from: &mut Unpack<'_>) -> Option<(PathBuf, Format)> {
-    let path = std::ffi::OsString::from_vec(from.bytes()?.to_vec());
+fn take_name<'a>(from: &mut Unpack<'a>) -> Option<(&'a Path, Format)> {
+    let path = Path::new(OsStr::from_bytes(from.bytes()?));
     let format = if from.flag()? {
         Format::Trace
     } else {
         Format::Segment
     };
-    Some((path.into(), format))
+    Some((path, format))
 }
 
 /// The name that an entry is of.
-pub(super) fn name_of(bytes: &[u8]) -> Option<(PathBuf, Format)> {
+pub(super) fn name_of(bytes: &[u8]) -> Option<(&Path, Format)> {
     take_name(&mut Unpack::new(bytes))
 }
 
@@ -269,9 +268,10 @@ mod tests {
                 [8; DIGEST],
             )
         };
-        let read = |bytes| Entry::read(bytes).unwrap();
-        let (path, format, entry) = read(write(true, &scanned).unwrap());
-        assert_eq!((path.as_path(), format), (Path::new("a"), Format::Trace));
+        let read = |bytes: Vec<u8>| Entry::read(bytes.into()).unwrap();
+        let bytes = write(true, &scanned).unwrap();
+        assert_eq!(name_of(&bytes), Some((Path::new("a"), Format::Trace)));
+        let entry = read(bytes);
         assert!(entry.is_untouched(&good));
         let changes: [fn(&mut FileStat); 7] = [
             |s| s.dev += 1,
@@ -287,14 +287,14 @@ mod tests {
             change(&mut other);
             assert!(!entry.is_untouched(&other));
         }
-        assert!(!read(write(false, &scanned).unwrap()).2.is_untouched(&good));
+        assert!(!read(write(false, &scanned).unwrap()).is_untouched(&good));
         // what was not read to the end that the system names
         scanned.committed = 4;
         assert!(write(true, &scanned).is_none());
         scanned.committed = 5;
         assert!(entry.has_sha256());
         scanned.sha256 = None;
-        assert!(!read(write(true, &scanned).unwrap()).2.has_sha256());
+        assert!(!read(write(true, &scanned).unwrap()).has_sha256());
         scanned.stopped = true;
         assert!(write(true, &scanned).is_none());
     }

@@ -1,9 +1,11 @@
-//! A certificate that is read. Only where each entry stands is kept in memory, so that it does not
-//! grow with what the files came to.
+//! A certificate that is read. Of a large one only where each entry stands is kept in memory, so
+//! that it does not grow with what the files came to.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,12 +18,16 @@ use crate::record::{Format, MAX_CARRY, Source};
 /// No entry is longer than this, in bytes: a path, some numbers, what a fold carries over.
 const MAX_ENTRY: usize = MAX_CARRY + 64 * 1024;
 
+/// A certificate below this length, in bytes, is kept in memory.
+const SMALL: u64 = 4 * 1024 * 1024;
+
 /// Where an entry stands.
 struct Place {
     key: u64,
     at: u64,
     len: u32,
-    /// The hash of its bytes, since somebody may write into the file after it was read.
+    /// The hash of its bytes, since somebody may write into the file after it was read; unused if
+    /// they are kept.
     check: u64,
     looked_at: AtomicBool,
 }
@@ -30,6 +36,8 @@ struct Place {
 pub(super) struct Loaded {
     file: File,
     hasher: RandomState,
+    /// The bytes of all entries, if they are few.
+    kept: Option<Vec<u8>>,
     /// By key.
     places: Vec<Place>,
 }
@@ -46,9 +54,14 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
         return Err("it is no file".to_owned());
     }
     let file = File::open(path).map_err(refuse)?;
-    let mut from = Reader {
-        file: BufReader::with_capacity(256 * 1024, &file),
+    let len = file.metadata().map_err(refuse)?.len();
+    let hashing = Hashing {
+        file: &file,
         hasher: Hasher::new(),
+        left: len.saturating_sub(DIGEST as u64),
+    };
+    let mut from = Reader {
+        file: BufReader::with_capacity(BLOCK, hashing),
         at: 0,
     };
     let mut magic = [0; MAGIC.len()];
@@ -66,9 +79,10 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
         return Err("another build of wagg made it, or one with another --max-line".to_owned());
     }
     let hasher = RandomState::new();
+    let mut kept = (len < SMALL).then(Vec::new);
     let mut places = Vec::new();
     loop {
-        let at = from.at + 4;
+        let mut at = from.at + 4;
         if !from.block(&mut bytes).map_err(refuse)? {
             return Err(damaged());
         }
@@ -76,20 +90,28 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
             break;
         }
         let (path, format) = entry::name_of(&bytes).ok_or_else(damaged)?;
+        let mut check = 0;
+        match &mut kept {
+            Some(kept) => {
+                at = kept.len() as u64;
+                kept.extend_from_slice(&bytes);
+            }
+            None => check = hasher.hash_one(&bytes),
+        }
         places.push(Place {
-            key: hasher.hash_one((path, format == Format::Trace)),
+            key: key(&hasher, path, format),
             at,
             len: bytes.len() as u32,
-            check: hasher.hash_one(&bytes),
+            check,
             looked_at: AtomicBool::new(false),
         });
     }
     let mut count = [0; 8];
     from.take(&mut count).map_err(refuse)?;
-    let ours: [u8; DIGEST] = from.hasher.finalize().into();
     let mut theirs = [0; DIGEST];
     from.take(&mut theirs).map_err(refuse)?;
     let at_end = from.file.read(&mut [0]).map_err(refuse)? == 0;
+    let ours: [u8; DIGEST] = from.file.get_ref().hasher.finalize().into();
     if ours != theirs || u64::from_le_bytes(count) != places.len() as u64 || !at_end {
         return Err(damaged());
     }
@@ -98,20 +120,45 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
     Ok(Loaded {
         file,
         hasher,
+        kept,
         places,
     })
 }
 
+/// What an entry is looked up by.
+fn key(hasher: &RandomState, path: &Path, format: Format) -> u64 {
+    hasher.hash_one((path.as_os_str().as_bytes(), format == Format::Trace))
+}
+
+/// How much is read and hashed at a time, in bytes.
+const BLOCK: usize = 128 * 1024;
+
+/// Hashes a file as it is read, in blocks and not in the small pieces that it is made of; all but
+/// the digest at its end.
+struct Hashing<'a> {
+    file: &'a File,
+    hasher: Hasher,
+    left: u64,
+}
+
+impl Read for Hashing<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buf)?;
+        let hashed = usize::try_from(self.left).unwrap_or(n).min(n);
+        self.hasher.update(&buf[..hashed]);
+        self.left -= hashed as u64;
+        Ok(n)
+    }
+}
+
 struct Reader<R> {
     file: R,
-    hasher: Hasher,
     at: u64,
 }
 
 impl<R: Read> Reader<R> {
     fn take(&mut self, buf: &mut [u8]) -> io::Result<()> {
         self.file.read_exact(buf)?;
-        self.hasher.update(&*buf);
         self.at += buf.len() as u64;
         Ok(())
     }
@@ -132,13 +179,18 @@ impl<R: Read> Reader<R> {
 
 impl Loaded {
     fn places(&self, path: &Path, format: Format) -> &[Place] {
-        let key = self.hasher.hash_one((path, format == Format::Trace));
+        let key = key(&self.hasher, path, format);
         let start = self.places.partition_point(|place| place.key < key);
-        let end = self.places.partition_point(|place| place.key <= key);
-        &self.places[start..end]
+        let same = self.places[start..].iter();
+        let same = same.take_while(|place| place.key == key).count();
+        &self.places[start..start + same]
     }
 
-    fn bytes(&self, place: &Place) -> Option<Vec<u8>> {
+    fn bytes(&self, place: &Place) -> Option<Cow<'_, [u8]>> {
+        if let Some(kept) = &self.kept {
+            let at = usize::try_from(place.at).ok()?;
+            return Some(kept.get(at..at + place.len as usize)?.into());
+        }
         let mut bytes = vec![0; place.len as usize];
         let mut done = 0;
         while done < bytes.len() {
@@ -147,14 +199,15 @@ impl Loaded {
                 _ => return None,
             }
         }
-        (self.hasher.hash_one(&bytes) == place.check).then_some(bytes)
+        (self.hasher.hash_one(&bytes) == place.check).then_some(bytes.into())
     }
 
     /// What is said of a file.
-    pub fn find(&self, path: &Path, format: Format) -> Option<Entry> {
+    pub fn find(&self, path: &Path, format: Format) -> Option<Entry<'_>> {
         self.places(path, format).iter().find_map(|place| {
-            let (name, kind, entry) = Entry::read(self.bytes(place)?)?;
-            (name == path && kind == format).then_some(entry)
+            let bytes = self.bytes(place)?;
+            let named = entry::name_of(&bytes)? == (path, format);
+            named.then(|| Entry::read(bytes))?
         })
     }
 

@@ -186,7 +186,7 @@ impl Certificate {
     }
 
     /// What an earlier look said of a file.
-    pub(super) fn find(&self, path: &Path, format: Format) -> Option<Entry> {
+    pub(super) fn find(&self, path: &Path, format: Format) -> Option<Entry<'_>> {
         self.since.as_ref()?.find(path, format)
     }
 

@@ -6,6 +6,7 @@ pub mod create;
 mod metadata;
 pub mod peer;
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde::Serialize;
@@ -451,7 +452,7 @@ pub fn show(store: &Store, worker: &WorkerRef) -> Result<Details> {
     let state = worker.state(store)?;
     let document = state.worker.good();
     let metadata = state.metadata.good();
-    let options = verify::Options::default();
+    let options = verify::Options::with_jobs(NonZeroUsize::MIN);
     let folder = WorkerFolder::of(worker.folder.clone());
     let mut findings = verify_folder(store, &folder, &options, &NoProgress);
     findings.sort_by_key(|finding| finding.severity);

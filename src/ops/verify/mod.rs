@@ -69,13 +69,22 @@ pub struct Options {
 }
 
 impl Default for Options {
+    /// As many threads as there are processors.
     fn default() -> Self {
+        Self::with_jobs(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+    }
+}
+
+impl Options {
+    /// All of the store, by so many threads. To ask how many there could be takes a few reads.
+    #[must_use]
+    pub fn with_jobs(jobs: NonZeroUsize) -> Self {
         Self {
             workers: Vec::new(),
             partition: None,
             quick: false,
             digest: false,
-            jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            jobs,
             limits: Limits::default(),
             max_findings: None,
             deadline: None,

@@ -8,7 +8,7 @@ mod demo;
 mod explain;
 mod findings;
 mod init;
-mod input;
+pub mod input;
 pub mod later;
 mod lock;
 mod man;

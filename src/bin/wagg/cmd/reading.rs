@@ -94,7 +94,7 @@ pub fn minute(time: Option<Time>, ui: &Ui) -> Cell {
     let Some(Time(time)) = time else {
         return Cell::none();
     };
-    let local = time.to_zoned(jiff::tz::TimeZone::system());
+    let local = text::zoned(time);
     let narrow = ui.width().is_some_and(|width| width < 100);
     let format = if narrow {
         "%m-%d %H:%M"

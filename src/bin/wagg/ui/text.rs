@@ -1,8 +1,12 @@
 //! Sizes, counts and times as people read them.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use std::path::Path;
+use std::sync::OnceLock;
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use crate::cmd::input;
 pub use wagg::diag::plural;
 
 /// A size for people: `312 B`, `1.4 KiB`, `18 MiB`.
@@ -97,9 +101,30 @@ pub fn rfc3339(time: Timestamp) -> String {
 
 /// A time for tables: in the local time zone, to the second.
 pub fn local(time: Timestamp) -> String {
-    time.to_zoned(TimeZone::system())
-        .strftime("%Y-%m-%d %H:%M:%S")
-        .to_string()
+    zoned(time).strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// A time in the local time zone.
+pub fn zoned(time: Timestamp) -> Zoned {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    time.to_zoned(ZONE.get_or_init(zone).clone())
+}
+
+/// The rules of a time zone take no more than this, in bytes; the longest known have 4 KiB.
+const MAX_ZONE: u64 = 1024 * 1024;
+
+/// The local time zone. To find its name among all that there are takes longer than most commands;
+/// where it has no variable, its rules are read from the one file that they stand in.
+fn zone() -> TimeZone {
+    let file = || {
+        let rules = input::bytes(Path::new("/etc/localtime"), MAX_ZONE).ok()?;
+        TimeZone::tzif("local", &rules).ok()
+    };
+    let named = std::env::var_os("TZ").is_some();
+    (!named)
+        .then(file)
+        .flatten()
+        .unwrap_or_else(TimeZone::system)
 }
 
 /// Milliseconds since 1970, as records have them; none where no calendar has such a time.

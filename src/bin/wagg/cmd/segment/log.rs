@@ -349,7 +349,7 @@ impl Shape {
         let mut before = String::new();
         let mut time = "-".to_owned();
         if let Some(Time(at)) = entry.time {
-            let local = at.to_zoned(jiff::tz::TimeZone::system());
+            let local = text::zoned(at);
             let day = local.strftime("%Y-%m-%d").to_string();
             if *self.day.borrow() != day {
                 before = Style::Dim.paint(&format!("{:>6}  {day}", ""), self.color);

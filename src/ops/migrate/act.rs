@@ -17,30 +17,24 @@
 //!
 //! To need one sync a batch and not three, batches overlap: the sync that makes batch 3 durable
 //! where it is staged also covers the renames of batch 2 and the metadata of batch 1. With more
-//! than one job that sync runs while the next batch is being copied; it then covers all that was
-//! done before it began, and what it covers is only acted upon once it has ended.
+//! than one job threads stage on and on meanwhile, and a batch is what they have come to; a sync
+//! covers all that was done before it began, and what it covers is only acted upon once it ended.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::copy::Stop;
-use super::each::{each, under};
 use super::facts::{Moved, Notes};
 use super::manifest::Manifest;
 use super::pipe::{Pipe, sync_all};
 use super::plan::{Item, Move, Plan, Step};
 use super::report::Brief;
+use super::staging::Staging;
 use super::{Options, Sources};
 use crate::diag::{Code, Error, Finding, Progress, Result};
 use crate::layout::{Paths, WorkerId, file};
-use crate::record::{Limits, Scanner};
 use crate::store::fs::{KeptDir, KeptFile, SyncFs};
 use crate::store::{Guard, StoreGuard, WriteDir};
-
-/// A batch ends with so many Workers; in the crash tests with so few that batches overlap.
-const BATCH_WORKERS: usize = if cfg!(test) { 2 } else { 512 };
-/// or with so many bytes.
-const BATCH_BYTES: u64 = 128 << 20;
 
 /// The temporary names of one operation. They are the same in every Worker's folder.
 #[derive(Debug, Clone)]
@@ -148,7 +142,6 @@ impl Act<'_> {
             .filter(|item| matches!(item.step, Step::Move(_)))
             .collect();
         self.progress.start(Some(plan.bytes));
-        let mut batches = Batches { todo: &todo, at: 0 };
         let mut pipe = Pipe {
             act: self,
             staged: Vec::new(),
@@ -160,70 +153,54 @@ impl Act<'_> {
             unwritten: 0,
             written: 0,
         };
-        let shared = sync.as_ref();
-        let overlap = self.options.jobs.get() > 1 && shared.is_some();
-        loop {
-            if pipe.is_empty() {
-                if !batches.any(&carried) {
-                    break;
-                }
-                pipe.staged = self.stage_next(&mut batches, shared.is_some(), &mut carried);
-                continue;
+        let staging = Staging::new(self, &todo, sync.is_some());
+        let ended = staging
+            .during(|staging| self.put_in_place(staging, sync.as_ref(), &mut pipe, &mut carried));
+        if let Err(e) = ended {
+            pipe.take_back();
+            self.progress.finish();
+            if e.code == Code::OutcomeUnknown {
+                return Err(e);
             }
-            let (synced, next) = if overlap && batches.any(&carried) {
-                std::thread::scope(|scope| {
-                    let syncing = scope.spawn(under(move || sync_all(shared)));
-                    let next = self.stage_next(&mut batches, true, &mut carried);
-                    match syncing.join() {
-                        Ok(synced) => (synced, next),
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    }
-                })
-            } else {
-                let synced = sync_all(shared);
-                let next = match &synced {
-                    Ok(_) => self.stage_next(&mut batches, shared.is_some(), &mut carried),
-                    Err(_) => Vec::new(),
-                };
-                (synced, next)
-            };
-            let further = synced.and_then(|synced| pipe.advance(synced.as_ref(), &mut carried));
-            pipe.staged.extend(next);
-            if let Err(e) = further {
-                pipe.take_back();
-                self.progress.finish();
-                if e.code == Code::OutcomeUnknown {
-                    return Err(e);
-                }
-                carried.stopped.get_or_insert(e);
-                return Ok(carried);
-            }
+            carried.stopped.get_or_insert(e);
+            return Ok(carried);
         }
         self.progress.finish();
         Ok(carried)
     }
 
-    /// Stages the next batch. Workers that can not be moved are left; if it is everybody's
-    /// trouble, the rest is not begun.
-    fn stage_next<'p>(
+    /// Makes durable and puts in place what is staged, until nothing more comes.
+    fn put_in_place<'p>(
         &self,
-        batches: &mut Batches<'_, 'p>,
-        shared_sync: bool,
+        staging: &Staging<'_, 'p>,
+        shared: Option<&SyncFs<'_>>,
+        pipe: &mut Pipe<'_, 'p>,
+        carried: &mut Carried,
+    ) -> Result<()> {
+        loop {
+            let taken = staging.take();
+            let none = taken.is_empty();
+            pipe.staged.extend(self.sorted_out(taken, staging, carried));
+            if !pipe.is_empty() {
+                let synced = sync_all(shared)?;
+                pipe.advance(synced.as_ref(), carried)?;
+            } else if none {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Of the next Workers those that go on. Those that can not be moved are left; behind what is
+    /// everybody's trouble nothing more is begun.
+    fn sorted_out<'p>(
+        &self,
+        taken: Vec<(&'p Item, Result<Underway<'p>, Stop>)>,
+        staging: &Staging<'_, 'p>,
         carried: &mut Carried,
     ) -> Batch<'p> {
-        let Some(items) = batches.next(carried) else {
-            return Vec::new();
-        };
-        let jobs = self.options.jobs;
-        let staged = each(
-            jobs,
-            items,
-            || Scanner::new(Limits::default()),
-            |tools, item| self.stage(item, tools, shared_sync),
-        );
-        let mut batch = Vec::with_capacity(staged.len());
+        let mut batch = Vec::with_capacity(taken.len());
         let mut rest = Vec::new();
-        for (item, staged) in items.iter().zip(staged) {
+        for (item, staged) in taken {
             let stop_here =
                 carried.stopped.is_some() || (self.options.fail_fast && !carried.left.is_empty());
             match staged {
@@ -239,8 +216,8 @@ impl Act<'_> {
             }
         }
         self.take_back(rest);
-        if self.options.fail_fast && !carried.left.is_empty() {
-            batches.end();
+        if carried.stopped.is_some() || (self.options.fail_fast && !carried.left.is_empty()) {
+            staging.end();
         }
         batch
     }
@@ -260,42 +237,5 @@ impl Act<'_> {
     /// A Worker's folder, to be changed.
     pub fn folder(&self, id: WorkerId) -> Result<WriteDir<'_>> {
         self.guard.write_at(&Paths::worker(id))
-    }
-}
-
-/// The Workers that are to be moved, some at a time.
-struct Batches<'t, 'p> {
-    todo: &'t [&'p Item],
-    at: usize,
-}
-
-impl<'t, 'p> Batches<'t, 'p> {
-    fn any(&self, carried: &Carried) -> bool {
-        carried.stopped.is_none() && self.at < self.todo.len()
-    }
-
-    fn next(&mut self, carried: &Carried) -> Option<&'t [&'p Item]> {
-        if !self.any(carried) {
-            return None;
-        }
-        let rest = &self.todo[self.at..];
-        let mut bytes = 0;
-        let mut count = 0;
-        for item in rest.iter().take(BATCH_WORKERS) {
-            count += 1;
-            if let Step::Move(moving) = &item.step {
-                bytes += moving.bytes;
-            }
-            if bytes >= BATCH_BYTES {
-                break;
-            }
-        }
-        self.at += count;
-        Some(&rest[..count])
-    }
-
-    /// No more of them.
-    fn end(&mut self) {
-        self.at = self.todo.len();
     }
 }

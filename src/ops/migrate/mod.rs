@@ -31,6 +31,7 @@ mod report;
 mod run;
 mod sources;
 mod stage;
+mod staging;
 mod target;
 
 use std::num::NonZeroUsize;

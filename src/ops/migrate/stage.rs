@@ -19,11 +19,10 @@ impl Act<'_> {
     /// Writes one Worker's files under temporary names.
     pub fn stage<'p>(
         &self,
-        item: &&'p Item,
+        item: &'p Item,
         tools: &mut Scanner,
         shared_sync: bool,
     ) -> Result<Underway<'p>, Stop> {
-        let item: &'p Item = item;
         let Step::Move(moving) = &item.step else {
             return Err(Error::new(Code::Internal, "nothing of this Worker is to be moved").into());
         };

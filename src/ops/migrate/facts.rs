@@ -189,6 +189,16 @@ struct Kind<'a> {
     kind: std::borrow::Cow<'a, str>,
 }
 
+impl Kind<'_> {
+    const WORKER: Self = Self {
+        kind: std::borrow::Cow::Borrowed("worker"),
+    };
+}
+
+/// How the line of a Worker begins as we write it: nearly all lines are of this kind, and need not
+/// be read twice.
+const WORKER_LINE: &[u8] = br#"{"type":"worker","#;
+
 #[derive(Serialize, Deserialize)]
 struct Latest {
     schema_version: u32,
@@ -310,7 +320,10 @@ impl Known {
         newest: bool,
         file: &mut OneFile,
     ) -> Option<Option<OperationId>> {
-        let kind: Kind<'_> = serde_json::from_slice(line).ok()?;
+        let kind: Kind<'_> = match line.starts_with(WORKER_LINE) {
+            true => Kind::WORKER,
+            false => serde_json::from_slice(line).ok()?,
+        };
         match &*kind.kind {
             "run" => {
                 let run: Run = serde_json::from_slice(line).ok()?;

@@ -6,6 +6,7 @@ use super::act::Names;
 use super::carry::Work;
 use super::catalog::live;
 use super::copy::interrupted;
+use super::each::under;
 use super::facts::Known;
 use super::layout_up::{Home, move_up};
 use super::manifest::Manifest;
@@ -337,8 +338,8 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     fn go(&self) -> Result<Done> {
-        let manifest = Manifest::read(&self.home.catalog)?;
-        let known = Known::read(&self.home.root);
+        let (manifest, known) = self.remembered();
+        let manifest = manifest?;
         self.progress.start(None);
         let mut sources = Sources::read(self.options, &known, self.progress)?;
         let made = plan(
@@ -380,6 +381,22 @@ impl Run<'_> {
             known_roots: known.roots.as_ref(),
         };
         work.carry_out(operation, manifest, report, notes)
+    }
+
+    /// What the manifest and our own notes say, which is much after many Workers.
+    fn remembered(&self) -> (Result<Manifest>, Known) {
+        let notes = || Known::read(&self.home.root);
+        if self.options.jobs.get() == 1 {
+            return (Manifest::read(&self.home.catalog), notes());
+        }
+        std::thread::scope(|scope| {
+            let notes = scope.spawn(under(notes));
+            let manifest = Manifest::read(&self.home.catalog);
+            match notes.join() {
+                Ok(notes) => (manifest, notes),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
     }
 
     fn no_change(&self, mut report: Report, known: &Known) -> Result<Done> {

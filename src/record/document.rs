@@ -580,7 +580,55 @@ impl Document for ManifestDocument {
     }
 }
 
+/// The same, looked at and not kept.
+#[derive(Deserialize)]
+struct ManifestPassed {
+    #[serde(rename = "complete")]
+    _complete: bool,
+    #[serde(rename = "workers")]
+    _workers: CheckpointsPassed,
+    #[serde(rename = "diagnostics", default = "list")]
+    _diagnostics: Vec<MigrationDiagnostic>,
+}
+
+impl Document for ManifestPassed {
+    fn table(version: Option<u64>) -> Option<&'static Ty> {
+        ManifestDocument::table(version)
+    }
+}
+
+struct CheckpointsPassed;
+
+impl<'de> Deserialize<'de> for CheckpointsPassed {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> serde::de::Visitor<'de> for Each {
+            type Value = CheckpointsPassed;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<String, Checkpoint>()?.is_some() {}
+                Ok(CheckpointsPassed)
+            }
+        }
+        d.deserialize_map(Each)
+    }
+}
+
 impl ManifestDocument {
+    /// Checks the bytes of the document as [`ManifestDocument::read`] does, and keeps nothing: it
+    /// has an entry for each Worker.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn check(bytes: &[u8]) -> Result<(), DocumentFault> {
+        read::<ManifestPassed>(bytes).map(drop)
+    }
+
     /// Reads the bytes of the document.
     ///
     /// # Errors

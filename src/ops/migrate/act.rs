@@ -68,9 +68,15 @@ impl Names {
 
     /// All that a kill may leave, relative to the store.
     pub fn leftovers(&self, plan: &Plan) -> Vec<String> {
-        let mut all: Vec<PathBuf> = vec![
-            PathBuf::from(file::MIGRATIONS).join(&self.manifest),
-            Notes::temp_path(&self.latest),
+        let text = |path: PathBuf| {
+            let mut text = path.to_string_lossy().into_owned();
+            // There are as many as Workers.
+            text.shrink_to_fit();
+            text
+        };
+        let mut all = vec![
+            text(PathBuf::from(file::MIGRATIONS).join(&self.manifest)),
+            text(Notes::temp_path(&self.latest)),
         ];
         for item in &plan.items {
             let Step::Move(moving) = &item.step else {
@@ -78,23 +84,21 @@ impl Names {
             };
             let worker = Paths::worker(item.id);
             if moving.session.is_some() {
-                all.push(worker.join(&self.staging));
+                all.push(text(worker.join(&self.staging)));
             }
             if moving.metadata {
-                all.push(worker.join(&self.metadata));
+                all.push(text(worker.join(&self.metadata)));
             }
         }
-        all.into_iter()
-            .map(|path| path.to_string_lossy().into_owned())
-            .collect()
+        all
     }
 }
 
 /// What became of the Workers of a plan.
 #[derive(Default)]
 pub(super) struct Carried {
-    /// Those that were moved.
-    pub moved: BTreeMap<WorkerId, Brief>,
+    /// Those that were moved, in order.
+    pub moved: Vec<(WorkerId, Brief)>,
     /// Those that were left, found only when their source was read.
     pub left: BTreeMap<WorkerId, Finding>,
     /// Remarks.

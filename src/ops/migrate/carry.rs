@@ -25,6 +25,8 @@ pub(super) struct Work<'a> {
     pub previous: Option<OperationId>,
     /// The roots that former runs noted.
     pub known_roots: Option<&'a Roots>,
+    /// What the plan comes to before anything is done.
+    pub report: &'a dyn Fn() -> Report,
 }
 
 impl Work<'_> {
@@ -33,7 +35,6 @@ impl Work<'_> {
         &self,
         operation: OpenOperation<'_>,
         mut manifest: Manifest,
-        mut report: Report,
         mut notes: Vec<crate::diag::Finding>,
     ) -> Result<Done> {
         let id = operation.id();
@@ -55,15 +56,17 @@ impl Work<'_> {
             progress: self.run.progress,
         };
         let Carried {
-            mut moved,
+            moved,
             left,
             notes: found,
             mut stopped,
         } = act.run(self.plan, &mut manifest, &mut file)?;
         let did_something = !moved.is_empty();
+        let mut report = (self.report)();
+        let mut moved = moved.into_iter().peekable();
         for worker in &mut report.workers {
             let Some(id) = worker.worker_id else { continue };
-            if let Some(brief) = moved.remove(&id) {
+            if let Some((_, brief)) = moved.next_if(|(moved, _)| *moved == id) {
                 worker.moved(brief);
             }
             if let Some(finding) = left.get(&id) {

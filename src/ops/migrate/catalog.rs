@@ -4,7 +4,8 @@
 //! Whose `worker.json` does not read or does not agree with its folder keeps its place: what points
 //! at it is no orphan, and it is left with its reason.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,8 +29,8 @@ pub(super) struct Found {
     pub workers: Vec<WorkerId>,
     /// Folders whose Worker can not be told, with the id of the folder if it has one.
     pub doubtful: Vec<Finding>,
-    /// Workers that are as a run of ours noted them.
-    pub as_noted: BTreeSet<WorkerId>,
+    /// Workers that are as a run of ours noted them, in order.
+    pub as_noted: Vec<WorkerId>,
     /// What killed processes left.
     pub notes: Vec<Finding>,
     /// A person stopped it.
@@ -82,7 +83,10 @@ pub(super) fn look(
     progress: &dyn Progress,
 ) -> Result<Found> {
     let folders = folders(store)?;
-    let seen = each(
+    let mut found = Found::default();
+    let mut claimed_by: BTreeMap<WorkerId, Vec<PathBuf>> = BTreeMap::new();
+    let mut names = folders.iter().map(|(folder, _)| &folder.name);
+    each(
         options.jobs,
         &folders,
         || store.workers_dir().ok().flatten(),
@@ -93,18 +97,33 @@ pub(super) fn look(
             }
             _ => None,
         },
+        |seen| {
+            if let (Some(name), Some(seen)) = (names.next(), seen) {
+                found.take(seen, name, &mut claimed_by);
+            }
+        },
     );
-    let mut found = Found {
-        interrupted: progress.interrupted(),
-        ..Found::default()
-    };
-    let mut claimed_by: BTreeMap<WorkerId, Vec<PathBuf>> = BTreeMap::new();
-    for ((folder, _), seen) in folders.iter().zip(seen) {
-        let Some(seen) = seen else { continue };
+    found.interrupted = progress.interrupted();
+    found.as_noted.sort_unstable();
+    doubles(&mut found, &claimed_by);
+    found
+        .doubtful
+        .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    Ok(found)
+}
+
+impl Found {
+    /// Takes in what the folder of this name gave.
+    fn take(
+        &mut self,
+        seen: Seen,
+        name: &OsStr,
+        claimed_by: &mut BTreeMap<WorkerId, Vec<PathBuf>>,
+    ) {
         for (id, standing) in seen.standing {
-            found.catalog.add(id, standing);
+            self.catalog.add(id, standing);
             if standing == Standing::Doubtful && seen.id != Some(id) {
-                let path = Path::new(file::WORKERS).join(&folder.name);
+                let path = Path::new(file::WORKERS).join(name);
                 let by = claimed_by.entry(id).or_default();
                 if by.last() != Some(&path) {
                     by.push(path);
@@ -112,21 +131,16 @@ pub(super) fn look(
             }
         }
         for (session, party, path) in seen.claims {
-            found.catalog.claim(session, party, path);
+            self.catalog.claim(session, party, path);
         }
         if let (Some(id), Some(session)) = (seen.id, seen.in_place) {
-            found.catalog.in_place(id, session);
+            self.catalog.in_place(id, session);
         }
-        found.workers.extend(seen.id.filter(|_| seen.known));
-        found.doubtful.extend(seen.doubtful);
-        found.notes.extend(seen.notes);
-        found.as_noted.extend(seen.id.filter(|_| seen.as_noted));
+        self.workers.extend(seen.id.filter(|_| seen.known));
+        self.doubtful.extend(seen.doubtful);
+        self.notes.extend(seen.notes);
+        self.as_noted.extend(seen.id.filter(|_| seen.as_noted));
     }
-    doubles(&mut found, &claimed_by);
-    found
-        .doubtful
-        .sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-    Ok(found)
 }
 
 /// Workers whose own folder is in order, and that another folder says it is too.

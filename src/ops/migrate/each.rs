@@ -6,7 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[cfg(debug_assertions)]
 use crate::store::fs::fault;
 
-/// Runs `f` for each item. A thread makes its own tools with `tools`, once.
+/// The answers of so many items are held at a time.
+const BLOCK: usize = 4096;
+
+/// Runs `f` for each item, and gives the answers to `take`, in the order of the items. A thread
+/// makes its own tools with `tools`, once for so many items as are a block.
 ///
 /// With one job all runs on the caller's thread, one item after the other.
 pub(super) fn each<T: Sync, S, R: Send>(
@@ -14,12 +18,29 @@ pub(super) fn each<T: Sync, S, R: Send>(
     items: &[T],
     tools: impl Fn() -> S + Sync,
     f: impl Fn(&mut S, &T) -> R + Sync,
-) -> Vec<R> {
-    let threads = jobs.get().min(items.len());
-    if threads <= 1 {
+    mut take: impl FnMut(R),
+) {
+    if jobs.get().min(items.len()) <= 1 {
         let mut tools = tools();
-        return items.iter().map(|item| f(&mut tools, item)).collect();
+        for item in items {
+            take(f(&mut tools, item));
+        }
+        return;
     }
+    for block in items.chunks(BLOCK) {
+        for (_, answer) in all_of(jobs.get().min(block.len()), block, &tools, &f) {
+            take(answer);
+        }
+    }
+}
+
+/// The answers for the items of a block, by so many threads.
+fn all_of<T: Sync, S, R: Send>(
+    threads: usize,
+    items: &[T],
+    tools: &(impl Fn() -> S + Sync),
+    f: &(impl Fn(&mut S, &T) -> R + Sync),
+) -> Vec<(usize, R)> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut tools = tools();
@@ -43,7 +64,7 @@ pub(super) fn each<T: Sync, S, R: Send>(
             .collect()
     });
     all.sort_unstable_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, answer)| answer).collect()
+    all
 }
 
 /// The same work in a thread that is about to be started, with the faults that a test planned for
@@ -66,10 +87,12 @@ mod tests {
 
     #[test]
     fn answers_come_in_order() {
-        let items: Vec<usize> = (0..1000).collect();
+        let items: Vec<usize> = (0..2 * BLOCK + 9).collect();
         for jobs in [1, 2, 7] {
             let jobs = NonZeroUsize::new(jobs).unwrap();
-            let answers = each(jobs, &items, || 0, |_, n| n * 2);
+            let mut answers = Vec::new();
+            each(jobs, &items, || 0, |_, n| n * 2, |n| answers.push(n));
+            assert_eq!(answers.len(), items.len());
             assert!(answers.iter().enumerate().all(|(i, n)| *n == i * 2));
         }
     }

@@ -1,6 +1,5 @@
 //! What the legacy roots say of one Worker, and what is to be done about it.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
@@ -28,7 +27,7 @@ pub(super) struct Examiner<'a> {
     pub known: &'a Known,
     pub ownership: &'a Ownership,
     /// Workers that are in the store as a run of ours noted them.
-    pub as_noted: &'a BTreeSet<WorkerId>,
+    pub as_noted: &'a [WorkerId],
     pub deep: bool,
     pub check: bool,
     pub progress: &'a dyn Progress,
@@ -161,7 +160,8 @@ impl Examiner<'_> {
     /// Whether all of a Worker is as a run of ours noted it, in the store and in the legacy roots;
     /// its checkpoint then.
     fn at_a_glance(&self, id: WorkerId, session: Option<SessionId>) -> Option<State> {
-        if !self.as_noted.contains(&id) || !self.sources.as_noted.contains(&id) {
+        let is_in = |all: &[WorkerId]| all.binary_search(&id).is_ok();
+        if !is_in(self.as_noted) || !is_in(&self.sources.as_noted) {
             return None;
         }
         let moved = self.known.moved.get(&id)?;

@@ -40,7 +40,7 @@ impl Examiner<'_> {
     pub fn without_session(&self, item: &mut Item, seen: &Seen<'_>) -> Result<Step, Stop> {
         item.state = Some(State::Migrated(None));
         match self.metadata(seen, None)? {
-            At::Free => Ok(Step::Move(seen.metadata_alone())),
+            At::Free => Ok(Step::Move(Box::new(seen.metadata_alone()))),
             At::Equal => Ok(Step::Done),
             At::Moved => Ok(Step::Advanced),
             At::Differs(finding) => Err(Stop::Left(finding)),
@@ -92,7 +92,7 @@ impl Examiner<'_> {
             _ => State::Pending(whose.session),
         });
         match self.metadata(seen, Some(whose.session))? {
-            At::Free => Ok(Step::Move(seen.metadata_alone())),
+            At::Free => Ok(Step::Move(Box::new(seen.metadata_alone()))),
             At::Equal if there => Ok(Step::Advanced),
             At::Equal => Ok(Step::Done),
             At::Moved => Ok(Step::Advanced),
@@ -193,7 +193,7 @@ impl Examiner<'_> {
             }
             (Some(_), At::Differs(finding)) => return Err(Stop::Left(finding)),
         }
-        Ok(Step::Move(moving))
+        Ok(Step::Move(Box::new(moving)))
     }
 
     /// How many bytes a Session has. For a dry run, and for one that was left before, all of them

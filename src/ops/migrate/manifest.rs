@@ -3,14 +3,17 @@
 //!
 //! Entries of Workers that left the catalog stay, and so does every field that is not ours (C8).
 
-use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::checkpoints::Checkpoints;
 use crate::diag::{Code, Error, Locus, Result};
-use crate::layout::{Paths, SessionId, WorkerId, WorkerName, file};
+use crate::layout::{Paths, SessionId, WorkerId, file};
 use crate::record::document::{ManifestDocument, MigrationDiagnostic};
-use crate::store::{Store, read_document};
+use crate::store::{Document, Store, read_document};
 
 /// The fields that the reference writes, in its order. Others follow in theirs.
 const OURS: [&str; 4] = ["schema_version", "complete", "workers", "diagnostics"];
@@ -29,7 +32,7 @@ pub enum State {
 }
 
 impl State {
-    const fn word(self) -> &'static str {
+    pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Migrated(_) => "migrated",
             Self::NoLegacyMetadata => "no_legacy_metadata",
@@ -38,7 +41,7 @@ impl State {
         }
     }
 
-    const fn session(self) -> Option<SessionId> {
+    pub(super) const fn session(self) -> Option<SessionId> {
         match self {
             Self::Migrated(session) => session,
             Self::NoLegacyMetadata => None,
@@ -48,11 +51,11 @@ impl State {
 }
 
 /// The manifest: what was read, and what it is to become.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Manifest {
     /// Everything but the Workers, in its order.
     fields: Map<String, Value>,
-    workers: BTreeMap<String, Value>,
+    workers: Checkpoints,
     /// It was read from disk.
     there: bool,
     /// It says something that the one on disk does not, spelling aside.
@@ -71,10 +74,9 @@ impl Manifest {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::empty()),
             Err(e) => return Err(crate::store::fs::failed("open", &path, e)),
         };
-        let mut bytes = Vec::new();
-        let document = read_document(&dir, file::MANIFEST, |all| {
-            bytes = all.to_vec();
-            ManifestDocument::read(all)
+        let document = read_document(&dir, file::MANIFEST, |bytes| {
+            ManifestDocument::check(bytes)?;
+            Ok(serde_json::from_slice::<Whole>(bytes))
         });
         if document.is_missing() {
             return Ok(Self::empty());
@@ -92,13 +94,12 @@ impl Manifest {
             .at(locus)
             .hint("it is never made anew: put a good copy back, or move it away by hand, then run the same command again; Workers that are in place are found"));
         }
-        let unreadable =
-            |e| Error::new(Code::CorruptDocument, "the migration's manifest").caused_by(e);
-        let mut fields: Map<String, Value> = serde_json::from_slice(&bytes).map_err(unreadable)?;
-        let workers = match fields.get_mut("workers").map(Value::take) {
-            Some(Value::Object(workers)) => workers.into_iter().collect(),
-            _ => BTreeMap::new(),
+        let Document::Good(whole) = document else {
+            return Ok(Self::empty());
         };
+        let Whole { fields, workers } = whole.map_err(|e| {
+            Error::new(Code::CorruptDocument, "the migration's manifest").caused_by(e)
+        })?;
         Ok(Self {
             fields,
             workers,
@@ -115,7 +116,7 @@ impl Manifest {
         fields.insert("diagnostics".to_owned(), Value::Array(Vec::new()));
         Self {
             fields,
-            workers: BTreeMap::new(),
+            workers: Checkpoints::default(),
             there: false,
             more: true,
         }
@@ -124,7 +125,7 @@ impl Manifest {
     /// The state that a Worker's checkpoint has, as written.
     #[must_use]
     pub fn state(&self, id: WorkerId) -> Option<&str> {
-        self.workers.get(&id.to_string())?.get("state")?.as_str()
+        self.workers.state(id)
     }
 
     /// Whether it was there when it was read.
@@ -144,13 +145,9 @@ impl Manifest {
     /// The Session that a Worker's checkpoint names.
     #[must_use]
     pub fn session(&self, id: WorkerId) -> Option<SessionId> {
-        let text = self
-            .workers
-            .get(&id.to_string())?
-            .get("session_id")?
-            .as_str()?;
-        SessionId::parse_loose(text).ok().map(|(id, _)| id)
+        self.workers.session(id)
     }
+
     /// Whether a Worker's checkpoint says this already.
     #[must_use]
     pub fn says(&self, id: WorkerId, state: State) -> bool {
@@ -159,34 +156,32 @@ impl Manifest {
 
     /// Sets a Worker's checkpoint. One that says so already stays as it is, to the byte.
     pub fn set(&mut self, id: WorkerId, state: State) {
-        let session = state
-            .session()
-            .map_or(Value::Null, |session| session.to_string().into());
-        if self.says(id, state) {
-            return;
+        if !self.says(id, state) {
+            self.more = true;
+            self.workers.set(id, state);
         }
-        self.more = true;
-        let entry = self.workers.entry(id.to_string()).or_default();
-        if !entry.is_object() {
-            *entry = Value::Object(Map::new());
-        }
-        if let Value::Object(entry) = entry {
-            let name = WorkerName::of(id).as_str().to_owned();
-            entry.insert("worker_name".to_owned(), name.into());
-            entry.insert("session_id".to_owned(), session);
-            entry.insert("state".to_owned(), state.word().into());
-        }
+    }
+
+    /// Whether it concludes so already.
+    #[must_use]
+    pub fn concludes(&self, complete: bool, diagnostics: &[MigrationDiagnostic]) -> bool {
+        self.fields.get("complete") == Some(&complete.into()) && self.names(diagnostics)
+    }
+
+    /// Whether it names this as left where it was.
+    fn names(&self, diagnostics: &[MigrationDiagnostic]) -> bool {
+        self.fields.get("diagnostics").is_some_and(|old| {
+            Vec::<MigrationDiagnostic>::deserialize(old).is_ok_and(|old| {
+                old.len() == diagnostics.len() && old.iter().zip(diagnostics).all(same)
+            })
+        })
     }
 
     /// Says whether no Worker is left, and what was left where it was.
     pub fn conclude(&mut self, complete: bool, diagnostics: &[MigrationDiagnostic]) {
         let old = self.fields.insert("complete".to_owned(), complete.into());
         self.more |= old != Some(complete.into());
-        let same = self.fields.get("diagnostics").and_then(|old| {
-            let old: Vec<MigrationDiagnostic> = serde_json::from_value(old.clone()).ok()?;
-            Some(old.len() == diagnostics.len() && old.iter().zip(diagnostics).all(same))
-        });
-        if same == Some(true) {
+        if self.names(diagnostics) {
             return;
         }
         self.more = true;
@@ -204,40 +199,13 @@ impl Manifest {
             .insert("diagnostics".to_owned(), Value::Array(diagnostics));
     }
 
-    /// The bytes as the reference writes them.
+    /// Writes the bytes as the reference writes them.
     ///
     /// # Errors
-    /// It can not be written as JSON.
-    pub fn render(&self) -> Result<Vec<u8>> {
-        /// The fields with the Workers in their place, without a copy of either.
-        struct Whole<'a>(&'a Manifest);
-        impl serde::Serialize for Whole<'_> {
-            fn serialize<S: serde::Serializer>(
-                &self,
-                s: S,
-            ) -> std::result::Result<S::Ok, S::Error> {
-                use serde::ser::SerializeMap;
-                let mut map = s.serialize_map(Some(self.0.fields.len()))?;
-                for key in OURS {
-                    match (key, self.0.fields.get(key)) {
-                        ("workers", _) => map.serialize_entry(key, &self.0.workers)?,
-                        (_, Some(value)) => map.serialize_entry(key, value)?,
-                        (_, None) => {}
-                    }
-                }
-                for (key, value) in &self.0.fields {
-                    if !OURS.contains(&key.as_str()) {
-                        map.serialize_entry(key, value)?;
-                    }
-                }
-                map.end()
-            }
-        }
-        let mut bytes = serde_json::to_vec_pretty(&Whole(self)).map_err(|e| {
-            Error::new(Code::Internal, "the manifest can not be written").caused_by(e)
-        })?;
-        bytes.push(b'\n');
-        Ok(bytes)
+    /// Those of `out`.
+    pub fn write(&self, mut out: impl io::Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut out, self)?;
+        out.write_all(b"\n")
     }
 
     /// Whether it says something that the one on disk does not, however that is spelt.
@@ -249,6 +217,62 @@ impl Manifest {
     /// Takes it that it is on disk now.
     pub const fn written(&mut self) {
         self.more = false;
+    }
+}
+
+/// The fields with the Workers in their place, without a copy of either.
+impl serde::Serialize for Manifest {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let mut map = s.serialize_map(Some(self.fields.len()))?;
+        for key in OURS {
+            match (key, self.fields.get(key)) {
+                ("workers", _) => map.serialize_entry(key, &self.workers)?,
+                (_, Some(value)) => map.serialize_entry(key, value)?,
+                (_, None) => {}
+            }
+        }
+        for (key, value) in &self.fields {
+            if !OURS.contains(&key.as_str()) {
+                map.serialize_entry(key, value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// A manifest as it is read, the Workers apart from all else.
+struct Whole {
+    fields: Map<String, Value>,
+    workers: Checkpoints,
+}
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> std::result::Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Whole;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the migration's manifest")
+            }
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<Whole, A::Error> {
+                let (mut fields, mut workers) = (Map::new(), Checkpoints::default());
+                while let Some(key) = map.next_key::<String>()? {
+                    let value = if key == "workers" {
+                        workers = map.next_value()?;
+                        Value::Null
+                    } else {
+                        map.next_value()?
+                    };
+                    fields.insert(key, value);
+                }
+                Ok(Whole { fields, workers })
+            }
+        }
+        d.deserialize_map(Fields)
     }
 }
 
@@ -268,6 +292,12 @@ mod tests {
         Manifest::read(&Store::open(temp.path()).unwrap()).unwrap()
     }
 
+    fn bytes(manifest: &Manifest) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        manifest.write(&mut bytes).unwrap();
+        bytes
+    }
+
     const SESSION: &str = "01890000-0000-7000-8000-000000000001";
 
     /// C22: the bytes are those of the reference.
@@ -275,12 +305,12 @@ mod tests {
     fn c22_bytes_as_the_reference_writes_them() {
         let mut manifest = Manifest::empty();
         let empty = "{\n  \"schema_version\": 1,\n  \"complete\": false,\n  \"workers\": {},\n  \"diagnostics\": []\n}\n";
-        assert_eq!(manifest.render().unwrap(), empty.as_bytes());
+        assert_eq!(bytes(&manifest), empty.as_bytes());
         manifest.set(WorkerId::Number(2), State::NoLegacyMetadata);
         let session = SESSION.parse().unwrap();
         manifest.set(WorkerId::Number(10), State::Migrated(Some(session)));
         manifest.conclude(true, &[]);
-        let text = String::from_utf8(manifest.render().unwrap()).unwrap();
+        let text = String::from_utf8(bytes(&manifest)).unwrap();
         let (ten, two) = (text.find("\"10\"").unwrap(), text.find("\"2\"").unwrap());
         assert!(ten < two, "{text}");
         assert!(text.contains("\"session_id\": null"), "{text}");
@@ -298,7 +328,7 @@ mod tests {
         manifest.set(seven, State::Migrated(Some(SESSION.parse().unwrap())));
         manifest.conclude(true, &[]);
         assert!(!manifest.says_more());
-        let bytes = String::from_utf8(manifest.render().unwrap()).unwrap();
+        let bytes = String::from_utf8(bytes(&manifest)).unwrap();
         assert!(bytes.contains("\"later\": 1.10") && bytes.contains("\"note\": \"x\""));
         assert!(bytes.contains(&SESSION.replace('-', "")));
         manifest.set(seven, State::NoLegacyMetadata);

@@ -12,6 +12,7 @@
 mod act;
 mod carry;
 mod catalog;
+mod checkpoints;
 mod compare;
 mod copy;
 #[cfg(test)]
@@ -39,7 +40,7 @@ use std::path::PathBuf;
 
 pub use facts::{CopiedFile, Glance, Known, LeftWorker, Moved, Noted, NotedFile};
 pub use layout_up::Home;
-pub use report::{Did, Report, RootReport, Summary, Why, WorkerReport};
+pub use report::{Did, Report, RootReport, Sum, Summary, Why, WorkerReport};
 pub use run::{Done, migrate};
 pub use sources::{Sources, apart};
 

@@ -1,6 +1,7 @@
 //! Batches between their steps: each goes one further with each sync. [`act`](super::act) says why
 //! this order is safe.
 
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::act::{Act, Batch, Carried, Names, Underway};
@@ -11,7 +12,7 @@ use super::report::Brief;
 use crate::diag::{Code, Error, Finding, Locus, Result, Subject};
 use crate::layout::{Paths, WorkerId, file};
 use crate::store::fs::{
-    KeptDir, KeptFile, SyncFs, Synced, ensure_dirs, failed, make_durable, replace_via, sync_dir,
+    KeptDir, KeptFile, SyncFs, Synced, TempFile, ensure_dirs, failed, make_durable, sync_dir,
 };
 use crate::store::{Guard, StoreGuard};
 
@@ -157,7 +158,7 @@ impl<'p> Pipe<'_, 'p> {
             if let Some(finding) = &one.moving.collides {
                 carried.left.insert(one.item.id, (**finding).clone());
             }
-            carried.moved.insert(one.item.id, Brief::of(&one.moved));
+            carried.moved.push((one.item.id, Brief::of(&one.moved)));
             self.unwritten += 1;
         }
         if self.unwritten >= self.written.max(FIRST_WRITE) {
@@ -208,6 +209,9 @@ fn trouble(one: &Underway<'_>, e: Error, carried: &mut Carried) -> Result<()> {
 /// The manifest is not written again before so many Workers were moved.
 const FIRST_WRITE: usize = if cfg!(test) { 2 } else { 64 };
 
+/// So many bytes of it are held at once.
+const WRITTEN_AT_ONCE: usize = 256 * 1024;
+
 /// Writes the manifest, if it says anything new.
 pub(super) fn write_manifest(
     guard: &StoreGuard<'_>,
@@ -217,10 +221,14 @@ pub(super) fn write_manifest(
     if !manifest.says_more() {
         return Ok(());
     }
-    let bytes = manifest.render()?;
     let root = guard.write_at(Path::new(""))?;
     let dir = ensure_dirs(&root, [file::MIGRATIONS])?;
-    replace_via(&dir, file::MANIFEST, names.manifest.as_str(), &bytes)?;
+    let mut temp = TempFile::begin(&dir, file::MANIFEST, names.manifest.as_str())?;
+    let mut out = BufWriter::with_capacity(WRITTEN_AT_ONCE, &mut temp);
+    let written = manifest.write(&mut out).and_then(|()| out.flush());
+    drop(out.into_parts());
+    written.map_err(|e| failed("write", temp.path(), e))?;
+    temp.replace()?;
     manifest.written();
     Ok(())
 }

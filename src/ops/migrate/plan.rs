@@ -22,7 +22,7 @@ use crate::store::Store;
 #[derive(Debug)]
 pub(super) enum Step {
     /// Something is copied.
-    Move(Move),
+    Move(Box<Move>),
     /// All is in the store already.
     Done,
     /// It is in the store, and its Runtime went on from there.
@@ -187,23 +187,31 @@ pub(super) fn plan(
         check,
         progress,
     };
-    let looked = each(
-        options.jobs,
-        &workers,
-        || Scanner::new(Limits::default()),
-        |tools, id| examiner.worker(*id, tools),
-    );
     let mut plan = Plan {
-        items: Vec::with_capacity(looked.len()),
+        items: Vec::with_capacity(workers.len()),
         doubtful,
         diagnostics,
         notes,
         bytes: 0,
     };
-    for looked in looked {
-        let (item, notes) = looked?;
-        plan.notes.extend(notes);
-        plan.items.push(item);
+    let mut stopped = None;
+    each(
+        options.jobs,
+        &workers,
+        || Scanner::new(Limits::default()),
+        |tools, id| examiner.worker(*id, tools),
+        |looked| match looked {
+            Ok((item, notes)) => {
+                plan.notes.extend(notes);
+                plan.items.push(item);
+            }
+            Err(e) => {
+                stopped.get_or_insert(e);
+            }
+        },
+    );
+    if let Some(e) = stopped {
+        return Err(e);
     }
     if options.fail_fast {
         stop_early(&mut plan);

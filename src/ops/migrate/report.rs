@@ -1,6 +1,6 @@
 //! What a migration answers: each Worker, what was left where it was, the counts.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::facts::{LeftWorker, Moved};
 use super::plan::{Item, Plan, Step};
@@ -68,10 +68,35 @@ pub struct WorkerReport {
     /// SHA-256 over what `sha256sum *` says in `session/segments`: the digests and names of all
     /// files that were copied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
+    pub sha256: Option<Sum>,
     /// Why it was left, and where that is.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    pub why: Option<Box<Why>>,
+}
+
+/// A SHA-256, as bytes here and in hex where it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sum(pub [u8; 32]);
+
+impl Serialize for Sum {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&hex(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Sum {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(d)?;
+        let bytes = text.as_bytes().chunks(2).map(|two| {
+            let two = std::str::from_utf8(two).ok()?;
+            u8::from_str_radix(two, 16).ok()
+        });
+        let bytes: Option<Vec<u8>> = bytes.collect();
+        let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+        bytes
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom("not a SHA-256 in hex"))
+    }
 }
 
 /// Why a Worker was left.
@@ -138,7 +163,7 @@ impl WorkerReport {
                 this.bytes = moving.bytes;
                 if let (true, Some(finding)) = (dry_run, &moving.collides) {
                     this.did = Did::Left;
-                    this.why = Some(Why::from(&**finding));
+                    this.why = Some(Box::new(Why::from(&**finding)));
                 }
             }
             Step::Done => this.did = Did::Done,
@@ -147,7 +172,7 @@ impl WorkerReport {
             Step::NotReached => this.did = Did::NotReached,
             Step::Left(finding) => {
                 this.did = Did::Left;
-                this.why = Some(Why::from(&**finding));
+                this.why = Some(Box::new(Why::from(&**finding)));
             }
         }
         this
@@ -164,7 +189,7 @@ impl WorkerReport {
     /// Says that it was left.
     pub(super) fn left(&mut self, finding: &Finding) {
         self.did = Did::Left;
-        self.why = Some(Why::from(finding));
+        self.why = Some(Box::new(Why::from(finding)));
     }
 }
 
@@ -173,7 +198,7 @@ impl WorkerReport {
 pub(super) struct Brief {
     files: u64,
     bytes: u64,
-    sha256: Option<String>,
+    sha256: Option<Sum>,
 }
 
 impl Brief {
@@ -187,7 +212,7 @@ impl Brief {
         Self {
             files: files.clone().count() as u64,
             bytes: files.map(|file| file.bytes).sum(),
-            sha256: (!moved.files.is_empty()).then(|| hex(&all.finalize())),
+            sha256: (!moved.files.is_empty()).then(|| Sum(all.finalize().into())),
         }
     }
 }
@@ -289,7 +314,7 @@ impl Report {
             files: 0,
             bytes: 0,
             sha256: None,
-            why: Some(Why::from(finding)),
+            why: Some(Box::new(Why::from(finding))),
         }));
         Self {
             operation_id: None,

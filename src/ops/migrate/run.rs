@@ -9,13 +9,13 @@ use super::copy::interrupted;
 use super::each::under;
 use super::facts::Known;
 use super::layout_up::{Home, move_up};
-use super::manifest::Manifest;
+use super::manifest::{Manifest, State};
 use super::plan::{Plan, Step, plan};
 use super::report::{Report, RootReport};
 use super::sources::are_absent;
 use super::{COMMAND, Options, Sources, apart};
 use crate::diag::{Code, Effects, Error, Locus, NoProgress, Progress, Result};
-use crate::layout::Paths;
+use crate::layout::{Paths, WorkerId};
 use crate::ops::change::{self, Flags, Settled};
 use crate::store::journal::{Begin, Intent, Journal, Lookup, Outcome, Receipt, lookup};
 use crate::store::{Document, Locks, Store, StoreGuard};
@@ -263,18 +263,24 @@ fn needs_writing(plan: &Plan, manifest: &Manifest, known: &Known) -> bool {
     if plan.moving().next().is_some() {
         return true;
     }
-    let mut then = manifest.clone();
-    settle_states(plan, &mut then);
-    then.conclude(plan.is_complete(), &plan.diagnostics);
-    then.says_more() || plan.left_set() != known.left
+    settled(plan).any(|(id, state)| !manifest.says(id, state))
+        || !manifest.is_there()
+        || !manifest.concludes(plan.is_complete(), &plan.diagnostics)
+        || plan.left_set() != known.left
+}
+
+/// The checkpoints of all Workers of which nothing has to be moved.
+fn settled(plan: &Plan) -> impl Iterator<Item = (WorkerId, State)> + '_ {
+    let items = plan.items.iter();
+    items
+        .filter(|item| !matches!(item.step, Step::Move(_)))
+        .filter_map(|item| Some((item.id, item.state?)))
 }
 
 /// Sets the checkpoints of all Workers of which nothing has to be moved.
 pub(super) fn settle_states(plan: &Plan, manifest: &mut Manifest) {
-    for item in &plan.items {
-        if let (Some(state), false) = (item.state, matches!(item.step, Step::Move(_))) {
-            manifest.set(item.id, state);
-        }
+    for (id, state) in settled(plan) {
+        manifest.set(id, state);
     }
 }
 
@@ -353,10 +359,14 @@ impl Run<'_> {
         );
         self.progress.finish();
         let mut plan = made?;
-        let mut report = Report::of(&plan, roots_of(self.options, &sources), false);
-        report.moved_up = moved_up_path(self.home);
         let notes = std::mem::take(&mut plan.notes);
+        let report = || {
+            let mut report = Report::of(&plan, roots_of(self.options, &sources), false);
+            report.moved_up = moved_up_path(self.home);
+            report
+        };
         if !needs_writing(&plan, &manifest, &known) {
+            let mut report = report();
             report.remark(notes);
             return self.no_change(report, &known);
         }
@@ -368,7 +378,7 @@ impl Run<'_> {
         let mut intent = self.request.intent(self.flags);
         intent.leftovers = names.leftovers(&plan);
         let operation = match self.journal.begin(intent, self.flags.actor_named)? {
-            Begin::Fresh(operation) => operation,
+            Begin::Fresh(operation) => operation.without_leftovers(),
             Begin::Replay(replay) => return Done::replayed(&replay.receipt),
             Begin::Unsettled(other) => return Err(change::taken(&other)),
         };
@@ -379,8 +389,9 @@ impl Run<'_> {
             names: &names,
             previous: known.latest,
             known_roots: known.roots.as_ref(),
+            report: &report,
         };
-        work.carry_out(operation, manifest, report, notes)
+        work.carry_out(operation, manifest, notes)
     }
 
     /// What the manifest and our own notes say, which is much after many Workers.

@@ -1,6 +1,5 @@
 //! The legacy roots of a migration: opened read-only, held apart from the store (C21).
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::copy::interrupted;
@@ -24,8 +23,8 @@ pub struct Sources {
     pub metadata: Root,
     /// What it says, taken out for the judgement of ownership.
     pub said: Vec<Source>,
-    /// Workers whose metadata is as a run of ours noted it.
-    pub as_noted: BTreeSet<WorkerId>,
+    /// Workers whose metadata is as a run of ours noted it, in order.
+    pub as_noted: Vec<WorkerId>,
     /// How many folders it has.
     pub metadata_folders: u64,
     /// The Session root.
@@ -52,7 +51,7 @@ impl Sources {
             },
             roots: roots.clone(),
             said: Vec::new(),
-            as_noted: BTreeSet::new(),
+            as_noted: Vec::new(),
             metadata_folders: 0,
             metadata,
             sessions,
@@ -64,7 +63,8 @@ impl Sources {
             .into_iter()
             .filter(|entry| entry.kind == EntryKind::Dir)
             .collect();
-        let read = each(
+        let (mut said, mut as_noted) = (Vec::with_capacity(folders.len()), Vec::new());
+        each(
             options.jobs,
             &folders,
             || (),
@@ -74,15 +74,19 @@ impl Sources {
                 }
                 one(root, entry, known, options.deep)
             },
+            |read| {
+                if let Some((source, same)) = read {
+                    as_noted.extend(source.worker.filter(|_| same));
+                    said.push(source);
+                }
+            },
         );
         if progress.interrupted() {
             return Err(interrupted());
         }
-        for (source, as_noted) in read.into_iter().flatten() {
-            this.as_noted.extend(source.worker.filter(|_| as_noted));
-            this.said.push(source);
-        }
-        this.metadata_folders = this.said.len() as u64;
+        as_noted.sort_unstable();
+        this.metadata_folders = said.len() as u64;
+        (this.said, this.as_noted) = (said, as_noted);
         Ok(this)
     }
 

@@ -62,6 +62,12 @@ impl OpenOperation<'_> {
         self.intent.operation_id
     }
 
+    /// Forgets what it may leave, which from here on only the journal has to know: it may be much.
+    pub fn without_leftovers(mut self) -> Self {
+        self.intent.leftovers = Vec::new();
+        self
+    }
+
     /// What it is about to do.
     #[must_use]
     pub fn intent(&self) -> &Intent {
@@ -189,7 +195,12 @@ impl<'g> Journal<'g> {
                 begun.push(replay(ending, &intent.fingerprint, actor).map(Begin::Replay));
                 continue;
             }
-            lines.extend(to_line(&intent).map_err(unwritable)?);
+            let line = to_line(&intent).map_err(unwritable)?;
+            if lines.is_empty() {
+                lines = line; // it may be long: no second copy
+            } else {
+                lines.extend(line);
+            }
             begun.push(Ok(Begin::Fresh(OpenOperation {
                 journal: self,
                 intent: Box::new(intent),

@@ -4,6 +4,7 @@
 //! or a name where a name means no Worker; the same Worker in the store and in a legacy root is
 //! one party. Nothing is guessed: what does not read has no claim, and its Worker keeps its place.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::diag::{Code, Finding, Locus, Subject};
-use crate::layout::{SegmentId, SessionId, WorkerId, WorkerName};
+use crate::layout::{Paths, SegmentId, SessionId, WorkerId, WorkerName};
 use crate::record::document::MetadataDocument;
 use crate::store::{Document, EntryKind};
 
@@ -133,12 +134,34 @@ pub struct Claimant {
     pub places: Vec<Place>,
 }
 
+/// Where a claim stands, and how the catalog stands to whose it is. A store has some for each
+/// Worker, so that they are as small as they can be.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// A Worker's own `metadata.json`.
+    Metadata(Standing, WorkerId),
+    /// The `session.json` in its own folder.
+    Session(Standing, WorkerId),
+    /// One of the documents of the store that are neither.
+    Other(Standing, usize),
+    /// One of the sources.
+    Source(Standing, usize),
+}
+
+/// One place that points at a Session.
+#[derive(Debug, Clone, Copy)]
+struct Pointer {
+    session: SessionId,
+    by: By,
+}
+
 /// What the store itself says: its Workers, and the Sessions that they have.
 #[derive(Debug, Default)]
 pub struct Catalog {
     standing: BTreeMap<WorkerId, Standing>,
     sessions: BTreeMap<WorkerId, SessionId>,
-    claims: Vec<(SessionId, Party, Place)>,
+    pointers: Vec<Pointer>,
+    others: Vec<(Party, PathBuf)>,
 }
 
 impl Catalog {
@@ -150,7 +173,18 @@ impl Catalog {
 
     /// Notes that a document of the store points at a Session.
     pub fn claim(&mut self, session: SessionId, party: Party, document: PathBuf) {
-        self.claims.push((session, party, Place::Store(document)));
+        let unknown = Standing::Unknown;
+        let by = match party {
+            Party::Worker(id) if document == Paths::metadata(id) => By::Metadata(unknown, id),
+            Party::Worker(id) if document == Paths::session_document(id) => {
+                By::Session(unknown, id)
+            }
+            party => {
+                self.others.push((party, document));
+                By::Other(unknown, self.others.len() - 1)
+            }
+        };
+        self.pointers.push(Pointer { session, by });
     }
 
     /// Notes that a Worker's Session is in place, in its own folder.
@@ -185,8 +219,8 @@ pub enum Says {
     Trouble(Trouble),
     /// It reads.
     Points {
-        /// The Worker's name as written; may be unsafe.
-        name: String,
+        /// The Worker's name as written, if it is not that of the folder; may be unsafe.
+        other_name: Option<String>,
         /// The Session that it points at, if it does.
         session: Option<SessionId>,
         /// The Segment; none if the Session is only reserved.
@@ -218,7 +252,9 @@ impl Source {
             Document::Good(document) => {
                 let active = document.active.as_ref();
                 Says::Points {
-                    name: document.worker_name.clone(),
+                    other_name: Some(document.worker_name.as_str())
+                        .filter(|name| folder.as_os_str() != *name)
+                        .map(str::to_owned),
                     session: active.and_then(|a| a.session()),
                     segment: active.and_then(|a| a.segment()),
                 }
@@ -254,7 +290,7 @@ impl Source {
     #[must_use]
     pub fn other_name(&self) -> Option<&str> {
         match &self.says {
-            Says::Points { name, .. } if self.folder.as_os_str() != name.as_str() => Some(name),
+            Says::Points { other_name, .. } => other_name.as_deref(),
             _ => None,
         }
     }
@@ -282,46 +318,102 @@ pub enum Claim<'a> {
 pub struct Ownership {
     sources: Vec<Source>,
     by_worker: BTreeMap<WorkerId, usize>,
-    claims: BTreeMap<SessionId, Vec<Claimant>>,
+    /// Documents of the store that are not in their usual place.
+    others: Vec<(Party, PathBuf)>,
+    /// All that points at Sessions, by Session, party and place.
+    pointers: Vec<Pointer>,
+    /// The Sessions that more than one party points at.
+    shared: BTreeMap<SessionId, Vec<Claimant>>,
 }
 
 impl Ownership {
     /// Puts together what the store and the legacy metadata say. The sources stay in their order.
+    /// The catalog gives away what it knows of who points where, and keeps all else.
     #[must_use]
-    pub fn judge(catalog: &Catalog, sources: Vec<Source>) -> Self {
-        let mut all: Vec<(SessionId, Party, Place)> = catalog.claims.clone();
-        let mut by_worker = BTreeMap::new();
-        for (index, source) in sources.iter().enumerate() {
+    pub fn judge(catalog: &mut Catalog, sources: Vec<Source>) -> Self {
+        let mut this = Self {
+            by_worker: BTreeMap::new(),
+            others: std::mem::take(&mut catalog.others),
+            pointers: std::mem::take(&mut catalog.pointers),
+            shared: BTreeMap::new(),
+            sources,
+        };
+        this.pointers.reserve_exact(this.sources.len());
+        for (index, source) in this.sources.iter().enumerate() {
             if let Some(id) = source.worker {
-                by_worker.insert(id, index);
+                this.by_worker.insert(id, index);
             }
             if let Some(session) = source.session() {
-                let place = Place::Legacy(source.folder.clone());
-                all.push((session, source.party(), place));
+                let by = By::Source(Standing::Unknown, index);
+                this.pointers.push(Pointer { session, by });
             }
         }
-        all.sort();
-        all.dedup();
-        let mut claims: BTreeMap<SessionId, Vec<Claimant>> = BTreeMap::new();
-        for (session, party, place) in all {
-            let parties = claims.entry(session).or_default();
-            match parties.last_mut() {
+        let mut pointers = std::mem::take(&mut this.pointers);
+        for pointer in &mut pointers {
+            let now = match this.party(pointer.by) {
+                Party::Worker(id) => catalog.standing(id),
+                Party::Named(_) => Standing::Unknown,
+            };
+            let (By::Metadata(standing, _)
+            | By::Session(standing, _)
+            | By::Other(standing, _)
+            | By::Source(standing, _)) = &mut pointer.by;
+            *standing = now;
+        }
+        let order = |a: &Pointer, b: &Pointer| {
+            a.session
+                .cmp(&b.session)
+                .then_with(|| this.party(a.by).cmp(&this.party(b.by)))
+                .then_with(|| this.place(a.by).cmp(&this.place(b.by)))
+        };
+        pointers.sort_unstable_by(order);
+        pointers.dedup_by(|a, b| order(a, b).is_eq());
+        for of_one in pointers.chunk_by(|a, b| a.session == b.session) {
+            let claimants = this.claimants_of(of_one);
+            if claimants.len() > 1 {
+                this.shared.insert(of_one[0].session, claimants);
+            }
+        }
+        this.pointers = pointers;
+        this
+    }
+
+    fn party(&self, by: By) -> Party {
+        match by {
+            By::Metadata(_, id) | By::Session(_, id) => Party::Worker(id),
+            By::Other(_, at) => self.others[at].0.clone(),
+            By::Source(_, at) => self.sources[at].party(),
+        }
+    }
+
+    fn place(&self, by: By) -> Place {
+        match by {
+            By::Metadata(_, id) => Place::Store(Paths::metadata(id)),
+            By::Session(_, id) => Place::Store(Paths::session_document(id)),
+            By::Other(_, at) => Place::Store(self.others[at].1.clone()),
+            By::Source(_, at) => Place::Legacy(self.sources[at].folder.clone()),
+        }
+    }
+
+    /// The parties of what points at one Session.
+    fn claimants_of(&self, pointers: &[Pointer]) -> Vec<Claimant> {
+        let mut claimants: Vec<Claimant> = Vec::new();
+        for Pointer { by, .. } in pointers {
+            let (party, place) = (self.party(*by), self.place(*by));
+            let (By::Metadata(standing, _)
+            | By::Session(standing, _)
+            | By::Other(standing, _)
+            | By::Source(standing, _)) = *by;
+            match claimants.last_mut() {
                 Some(last) if last.party == party => last.places.push(place),
-                _ => parties.push(Claimant {
-                    standing: match &party {
-                        Party::Worker(id) => catalog.standing(*id),
-                        Party::Named(_) => Standing::Unknown,
-                    },
+                _ => claimants.push(Claimant {
                     party,
+                    standing,
                     places: vec![place],
                 }),
             }
         }
-        Self {
-            sources,
-            by_worker,
-            claims,
-        }
+        claimants
     }
 
     /// The folders of the metadata root.
@@ -332,15 +424,28 @@ impl Ownership {
 
     /// All parties that point at a Session, in order; more than one means that it is shared.
     #[must_use]
-    pub fn claimants(&self, session: SessionId) -> &[Claimant] {
-        self.claims.get(&session).map_or(&[], Vec::as_slice)
+    pub fn claimants(&self, session: SessionId) -> Cow<'_, [Claimant]> {
+        if let Some(shared) = self.shared.get(&session) {
+            return Cow::Borrowed(shared);
+        }
+        let from = self.pointers.partition_point(|p| p.session < session);
+        let rest = &self.pointers[from..];
+        let upto = rest.partition_point(|p| p.session == session);
+        Cow::Owned(self.claimants_of(&rest[..upto]))
+    }
+
+    /// Whether a Worker of the catalog points at a Session.
+    #[must_use]
+    pub fn is_owned(&self, session: SessionId) -> bool {
+        self.claimants(session)
+            .iter()
+            .any(|claimant| claimant.standing != Standing::Unknown)
     }
 
     /// The Sessions that more than one party points at, in order.
     pub fn shared(&self) -> impl Iterator<Item = (SessionId, &[Claimant])> + '_ {
-        self.claims
+        self.shared
             .iter()
-            .filter(|(_, parties)| parties.len() > 1)
             .map(|(session, parties)| (*session, parties.as_slice()))
     }
 
@@ -363,100 +468,13 @@ impl Ownership {
         let Some(session) = session else {
             return Claim::NoSession;
         };
-        match self.claimants(session) {
-            parties if parties.len() > 1 => Claim::Shared(session, parties),
-            _ => Claim::Sole(session, segment),
+        match self.shared.get(&session) {
+            Some(parties) => Claim::Shared(session, parties),
+            None => Claim::Sole(session, segment),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn id(n: u64) -> SessionId {
-        format!("01890000-0000-7000-8000-{n:012x}").parse().unwrap()
-    }
-
-    fn source(folder: &str, name: &str, session: Option<u64>) -> Source {
-        let says = Says::Points {
-            name: name.to_owned(),
-            session: session.map(id),
-            segment: None,
-        };
-        Source {
-            says,
-            ..Source::new(folder.into(), &Document::Missing)
-        }
-    }
-
-    fn catalog(ids: &[u64]) -> Catalog {
-        let mut catalog = Catalog::default();
-        for n in ids {
-            catalog.add(WorkerId::Number(*n), Standing::Known);
-        }
-        catalog
-    }
-
-    fn claim(ownership: &Ownership, n: u64) -> Claim<'_> {
-        ownership.claim_of(WorkerId::Number(n))
-    }
-
-    /// C26: a Session that more than one source points at, catalog Worker or not, goes to none.
-    #[test]
-    fn c26_a_shared_session_belongs_to_none() {
-        let sources = vec![
-            source("worker-runtime-1", "worker-runtime-1", Some(1)),
-            source("worker-runtime-2", "worker-runtime-2", Some(2)),
-            source("worker-runtime-99", "worker-runtime-99", Some(1)),
-            source("old agent", "old agent", Some(2)),
-        ];
-        let ownership = Ownership::judge(&catalog(&[1, 2, 3]), sources);
-        for n in [1, 2] {
-            let Claim::Shared(session, parties) = claim(&ownership, n) else {
-                panic!("{n}");
-            };
-            assert_eq!((session, parties.len()), (id(n), 2));
-        }
-        assert_eq!(claim(&ownership, 3), Claim::Nothing);
-        assert_eq!(ownership.shared().count(), 2);
-        let [first, second] = ownership.claimants(id(1)) else {
-            panic!()
-        };
-        assert_eq!(
-            (first.standing, second.standing),
-            (Standing::Known, Standing::Unknown)
-        );
-    }
-
-    /// C26: the same Worker in the store and in a legacy root is one owner; another is not.
-    #[test]
-    fn c26_a_worker_shares_nothing_with_itself() {
-        let sources = || vec![source("worker-runtime-1", "worker-runtime-1", Some(1))];
-        let mut catalog = catalog(&[1, 2]);
-        let own = Party::Worker(WorkerId::Number(1));
-        catalog.claim(id(1), own, "workers/1/metadata.json".into());
-        let ownership = Ownership::judge(&catalog, sources());
-        assert_eq!(claim(&ownership, 1), Claim::Sole(id(1), None));
-        assert_eq!(ownership.claimants(id(1))[0].places.len(), 2);
-        let other = Party::Worker(WorkerId::Number(2));
-        catalog.claim(id(1), other, "workers/2/session/session.json".into());
-        let ownership = Ownership::judge(&catalog, sources());
-        assert!(matches!(claim(&ownership, 1), Claim::Shared(..)));
-    }
-
-    #[test]
-    fn a_name_of_somebody_else_and_doubt_stay_what_they_are() {
-        let sources = vec![
-            source("worker-runtime-1", "worker-runtime-2", Some(1)),
-            source("worker-runtime-3", "worker-runtime-3", None),
-        ];
-        let mut catalog = catalog(&[1, 2, 3]);
-        catalog.add(WorkerId::Number(3), Standing::Doubtful);
-        catalog.add(WorkerId::Number(3), Standing::Known);
-        assert_eq!(catalog.standing(WorkerId::Number(3)), Standing::Doubtful);
-        let ownership = Ownership::judge(&catalog, sources);
-        assert_eq!(claim(&ownership, 1), Claim::OtherName("worker-runtime-2"));
-        assert_eq!(claim(&ownership, 3), Claim::NoSession);
-    }
-}
+#[path = "ownership_tests.rs"]
+mod tests;

@@ -92,8 +92,9 @@ pub(super) fn look(
         || store.workers_dir().ok().flatten(),
         |workers, (folder, kind)| match workers {
             Some(dir) if !progress.interrupted() => {
-                let noted = folder.id.and_then(|id| known.moved.get(&id));
-                Some(one(dir, folder, *kind, noted.filter(|_| !options.deep)))
+                let id = folder.id.filter(|_| !options.deep);
+                let noted = id.and_then(|id| known.moved.get(id));
+                Some(one(dir, folder, *kind, noted.as_ref()))
             }
             _ => None,
         },

@@ -48,10 +48,7 @@ pub(super) fn diagnostics(
     let owned = |session: SessionId| {
         referenced.contains(&session)
             // A Worker that has it in the store keeps it when its legacy metadata is gone.
-            || ownership
-                .claimants(session)
-                .iter()
-                .any(|claimant| claimant.standing != Standing::Unknown)
+            || ownership.is_owned(session)
     };
     let folders = sources.sessions.folders.iter().filter(|id| !owned(**id));
     let mut orphans: Vec<Vec<u8>> = folders.map(|id| id.to_string().into_bytes()).collect();

@@ -164,7 +164,7 @@ impl Examiner<'_> {
         if !is_in(self.as_noted) || !is_in(&self.sources.as_noted) {
             return None;
         }
-        let moved = self.known.moved.get(&id)?;
+        let moved = self.known.moved.get(id)?;
         let Some(session) = session else {
             return Some(State::Migrated(None));
         };
@@ -179,7 +179,7 @@ impl Examiner<'_> {
         }
         let root = self.sources.sessions_dir().filter(|_| there)?;
         let dir = root.dir(session.to_string()).ok()?;
-        noted::source(&dir, moved).then_some(State::Migrated(Some(session)))
+        noted::source(&dir, &moved).then_some(State::Migrated(Some(session)))
     }
 
     pub fn orphans_hint(&self) -> String {

@@ -13,6 +13,7 @@ use std::io::{self, BufRead};
 
 use serde::{Deserialize, Serialize};
 
+use super::packed::MovedWorkers;
 use crate::diag::{Code, Error, Finding, Locus, Result};
 use crate::layout::{OperationId, Paths, SegmentId, SessionId, WorkerId, file};
 use crate::ops::legacy::Roots;
@@ -221,7 +222,7 @@ pub struct Known {
     /// The newest run that noted anything.
     pub latest: Option<OperationId>,
     /// Workers that a run of ours moved, as they were then.
-    pub moved: BTreeMap<WorkerId, Noted>,
+    pub moved: MovedWorkers,
     /// Workers that a run of ours was about to move, whether or not it came to it.
     moving: Vec<(u64, u64)>,
     /// What the newest run left.
@@ -280,11 +281,13 @@ impl Known {
                         known.unsettled.entry(id).or_insert(left);
                     }
                 }
-                newer.extend(file.moved);
+                // A run that came to every Worker says all that was left by then; one that was
+                // stopped does not.
+                settled = file.came_to_all;
+                if !settled {
+                    newer.extend(file.moved);
+                }
             }
-            // A run that came to every Worker says all that was left by then; one that was
-            // stopped does not.
-            settled |= file.came_to_all;
         }
         known.moving = merged(std::mem::take(&mut known.moving));
         known
@@ -341,7 +344,7 @@ impl Known {
             "worker" => {
                 let noted: Noted = serde_json::from_slice(line).ok()?;
                 file.moved.push(noted.worker_id);
-                self.moved.entry(noted.worker_id).or_insert(noted);
+                self.moved.add(&noted);
             }
             "left" => {
                 let left: LeftWorker = serde_json::from_slice(line).ok()?;
@@ -370,7 +373,7 @@ impl Known {
     /// Whether a run of ours put this Worker in place, or was about to.
     #[must_use]
     pub fn is_ours(&self, id: WorkerId) -> bool {
-        self.moved.contains_key(&id)
+        self.moved.contains(id)
             || matches!(id, WorkerId::Number(n) if {
                 let at = self.moving.partition_point(|(from, _)| *from <= n);
                 at > 0 && self.moving[at - 1].1 >= n

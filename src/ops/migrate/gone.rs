@@ -49,7 +49,7 @@ impl Examiner<'_> {
             item.session = self.manifest.session(id);
             return Ok(Step::Done);
         }
-        if let Some(moved) = self.known.moved.get(&id) {
+        if let Some(moved) = self.known.moved.get(id) {
             item.session = moved.session_id;
             item.state = Some(match moved.session_id.filter(|_| moved.pending) {
                 Some(session) => State::Pending(session),

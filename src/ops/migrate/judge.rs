@@ -270,14 +270,14 @@ impl Examiner<'_> {
 
     /// Whether all is as it was when a run of ours moved it: by names, sizes and times.
     fn is_as_noted(&self, seen: &Seen<'_>, source: &Dir, there: &target::Session) -> bool {
-        let noted = self.known.moved.get(&seen.whose.worker);
+        let noted = self.known.moved.get(seen.whose.worker);
         let same = matches!(seen.metadata, Metadata::There(bytes) if *bytes == seen.legacy.bytes);
         let (Some(noted), Some(segments), true, false) = (noted, &there.segments, same, self.deep)
         else {
             return false;
         };
         noted.session_id == Some(seen.whose.session)
-            && noted::files(noted, source, segments, &there.names)
+            && noted::files(&noted, source, segments, &there.names)
     }
 }
 

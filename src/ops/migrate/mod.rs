@@ -26,6 +26,7 @@ mod judge;
 mod layout_up;
 mod manifest;
 mod noted;
+mod packed;
 mod pipe;
 mod plan;
 mod report;
@@ -40,6 +41,7 @@ use std::path::PathBuf;
 
 pub use facts::{CopiedFile, Glance, Known, LeftWorker, Moved, Noted, NotedFile};
 pub use layout_up::Home;
+pub use packed::MovedWorkers;
 pub use report::{Did, Report, RootReport, Sum, Summary, Why, WorkerReport};
 pub use run::{Done, migrate};
 pub use sources::{Sources, apart};

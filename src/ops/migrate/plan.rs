@@ -152,10 +152,10 @@ pub(super) fn plan(
     progress: &dyn Progress,
 ) -> Result<Plan> {
     progress.message("the catalog");
-    let found = catalog::look(store, known, options, progress)?;
+    let mut found = catalog::look(store, known, options, progress)?;
     progress.message("who owns what");
     let said = std::mem::take(&mut sources.said);
-    let ownership = Ownership::judge(&found.catalog, said);
+    let ownership = Ownership::judge(&mut found.catalog, said);
     if found.interrupted || progress.interrupted() {
         return Err(interrupted());
     }

@@ -7,7 +7,7 @@ use super::each::each;
 use super::facts::Known;
 use super::{Options, noted};
 use crate::diag::{Code, Error, Locus, Progress, Result};
-use crate::layout::{WorkerId, WorkerName, file};
+use crate::layout::{WorkerId, file};
 use crate::ops::legacy::{Root, Roots, SessionRoot};
 use crate::ops::ownership::{Says, Source, Trouble};
 use crate::record::document::MetadataDocument;
@@ -154,12 +154,13 @@ fn one(root: &Dir, entry: &Entry, known: &Known, deep: bool) -> Option<(Source, 
         }
     };
     let mut source = Source::new(entry.name.clone(), &Document::Missing);
-    let noted = source.worker.and_then(|id| known.moved.get(&id));
-    if let (Some(id), Some(moved)) = (source.worker, noted.filter(|_| !deep))
-        && noted::metadata(&folder, moved)
+    let id = source.worker.filter(|_| !deep);
+    if let Some(moved) = id.and_then(|id| known.moved.get(id))
+        && noted::metadata(&folder, &moved)
     {
         source.says = Says::Points {
-            name: WorkerName::of(id).as_str().to_owned(),
+            // The folder is named as it is.
+            other_name: None,
             session: moved.session_id,
             segment: moved.segment_id,
         };

@@ -145,7 +145,7 @@ pub fn orphans(store: &Store, options: &Options, progress: &dyn Progress) -> Res
     progress.start(None);
     progress.message("the catalog");
     let mut items = Vec::new();
-    let within = within::look(store, options.now, progress, &mut items)?;
+    let mut within = within::look(store, options.now, progress, &mut items)?;
     let mut summary = Summary {
         workers: within.workers,
         segments: within.segments,
@@ -153,7 +153,7 @@ pub fn orphans(store: &Store, options: &Options, progress: &dyn Progress) -> Res
     };
     match &options.roots {
         None => {
-            let ownership = Ownership::judge(&within.catalog, Vec::new());
+            let ownership = Ownership::judge(&mut within.catalog, Vec::new());
             within::shared(&ownership, &mut items);
         }
         Some(roots) => {
@@ -175,7 +175,7 @@ pub fn orphans(store: &Store, options: &Options, progress: &dyn Progress) -> Res
                 ),
             ];
             let sources = std::mem::take(&mut metadata.sources);
-            let ownership = Ownership::judge(&within.catalog, sources);
+            let ownership = Ownership::judge(&mut within.catalog, sources);
             progress.message("the legacy Sessions");
             let now = options.now;
             let legacy = roots::Legacy {

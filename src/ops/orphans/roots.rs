@@ -317,7 +317,8 @@ impl Legacy<'_> {
 
     /// All who point at a Session, as data.
     fn owners(&self, session: SessionId) -> Vec<Owner> {
-        let claimants = self.ownership.claimants(session).iter();
+        let claimants = self.ownership.claimants(session);
+        let claimants = claimants.iter();
         claimants.map(|c| owner(c, Some(self.roots))).collect()
     }
 
@@ -341,8 +342,7 @@ impl Legacy<'_> {
             if progress.interrupted() {
                 return;
             }
-            let claimants = self.ownership.claimants(*session);
-            if claimants.iter().any(|c| c.standing != Standing::Unknown) {
+            if self.ownership.is_owned(*session) {
                 continue;
             }
             let owners = self.owners(*session);
@@ -523,7 +523,7 @@ mod tests {
         let source = |n: u64, session: u64| {
             let folder = OsString::from(format!("worker-runtime-{n}"));
             let says = Says::Points {
-                name: folder.to_string_lossy().into_owned(),
+                other_name: None,
                 session: Some(id(session)),
                 segment: None,
             };
@@ -534,7 +534,7 @@ mod tests {
         };
         let alone = (1..=MANY).map(|n| source(n, n));
         let together = (MANY + 1..=2 * MANY).map(|n| source(n, 0));
-        let within = Within {
+        let mut within = Within {
             catalog: Catalog::default(),
             names: BTreeMap::new(),
             silent: Vec::new(),
@@ -542,7 +542,7 @@ mod tests {
             workers: 0,
             segments: 0,
         };
-        let ownership = Ownership::judge(&within.catalog, alone.chain(together).collect());
+        let ownership = Ownership::judge(&mut within.catalog, alone.chain(together).collect());
         let temp = tempfile::tempdir().unwrap();
         let open = || Root::Open(Dir::open_root(temp.path()).unwrap());
         let roots = Roots {

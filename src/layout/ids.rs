@@ -8,6 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
@@ -167,8 +168,7 @@ macro_rules! uuid_id {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(d)?;
-                Self::parse_loose(&text).map(|(id, _)| id).map_err(serde::de::Error::custom)
+                d.deserialize_str(Text(|text| Self::parse_loose(text).map(|(id, _)| id)))
             }
         }
     };
@@ -238,9 +238,22 @@ impl Serialize for WorkerId {
 
 impl<'de> Deserialize<'de> for WorkerId {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        String::deserialize(d)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        d.deserialize_str(Text(str::parse))
+    }
+}
+
+/// A string that is parsed where it stands.
+struct Text<T>(fn(&str) -> Result<T, IdError>);
+
+impl<T> Visitor<'_> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        (self.0)(text).map_err(E::custom)
     }
 }
 

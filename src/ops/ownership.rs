@@ -5,6 +5,7 @@
 //! one party. Nothing is guessed: what does not read has no claim, and its Worker keeps its place.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -173,17 +174,30 @@ impl Catalog {
 
     /// Notes that a document of the store points at a Session.
     pub fn claim(&mut self, session: SessionId, party: Party, document: PathBuf) {
-        let unknown = Standing::Unknown;
-        let by = match party {
-            Party::Worker(id) if document == Paths::metadata(id) => By::Metadata(unknown, id),
+        match party {
+            Party::Worker(id) if document == Paths::metadata(id) => {
+                self.has_metadata_of(id, session);
+            }
             Party::Worker(id) if document == Paths::session_document(id) => {
-                By::Session(unknown, id)
+                self.has_session_of(id, session);
             }
             party => {
                 self.others.push((party, document));
-                By::Other(unknown, self.others.len() - 1)
+                let by = By::Other(Standing::Unknown, self.others.len() - 1);
+                self.pointers.push(Pointer { session, by });
             }
-        };
+        }
+    }
+
+    /// Notes that a Worker's own `metadata.json` points at a Session.
+    pub fn has_metadata_of(&mut self, id: WorkerId, session: SessionId) {
+        let by = By::Metadata(Standing::Unknown, id);
+        self.pointers.push(Pointer { session, by });
+    }
+
+    /// Notes that the `session.json` in a Worker's own folder points at a Session.
+    pub fn has_session_of(&mut self, id: WorkerId, session: SessionId) {
+        let by = By::Session(Standing::Unknown, id);
         self.pointers.push(Pointer { session, by });
     }
 
@@ -350,10 +364,8 @@ impl Ownership {
         }
         let mut pointers = std::mem::take(&mut this.pointers);
         for pointer in &mut pointers {
-            let now = match this.party(pointer.by) {
-                Party::Worker(id) => catalog.standing(id),
-                Party::Named(_) => Standing::Unknown,
-            };
+            let worker = this.worker(pointer.by);
+            let now = worker.map_or(Standing::Unknown, |id| catalog.standing(id));
             let (By::Metadata(standing, _)
             | By::Session(standing, _)
             | By::Other(standing, _)
@@ -363,19 +375,56 @@ impl Ownership {
         let order = |a: &Pointer, b: &Pointer| {
             a.session
                 .cmp(&b.session)
-                .then_with(|| this.party(a.by).cmp(&this.party(b.by)))
-                .then_with(|| this.place(a.by).cmp(&this.place(b.by)))
+                .then_with(|| this.parties(a.by, b.by))
+                .then_with(|| this.places(a.by, b.by))
         };
         pointers.sort_unstable_by(order);
         pointers.dedup_by(|a, b| order(a, b).is_eq());
         for of_one in pointers.chunk_by(|a, b| a.session == b.session) {
-            let claimants = this.claimants_of(of_one);
-            if claimants.len() > 1 {
-                this.shared.insert(of_one[0].session, claimants);
+            let (first, last) = (of_one[0], of_one[of_one.len() - 1]);
+            if this.parties(first.by, last.by).is_ne() {
+                let claimants = this.claimants_of(of_one);
+                this.shared.insert(first.session, claimants);
             }
         }
         this.pointers = pointers;
         this
+    }
+
+    /// The Worker that it speaks for, if it is one.
+    fn worker(&self, by: By) -> Option<WorkerId> {
+        match by {
+            By::Metadata(_, id) | By::Session(_, id) => Some(id),
+            By::Source(_, at) => self.sources[at].worker,
+            By::Other(_, at) => match self.others[at].0 {
+                Party::Worker(id) => Some(id),
+                Party::Named(_) => None,
+            },
+        }
+    }
+
+    /// The order of two parties, as that of [`Party`].
+    fn parties(&self, a: By, b: By) -> Ordering {
+        match (self.worker(a), self.worker(b)) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => self.party(a).cmp(&self.party(b)),
+        }
+    }
+
+    /// The order of two places of one party, as that of [`Place`].
+    fn places(&self, a: By, b: By) -> Ordering {
+        // Mostly told without the paths: in a Worker's folder `metadata.json` comes before what is
+        // in `session/`, and all of the store before the sources.
+        let rank = |by| match by {
+            By::Metadata(..) => Some(0),
+            By::Session(..) => Some(1),
+            By::Source(..) => Some(2),
+            By::Other(..) => None,
+        };
+        match (rank(a), rank(b)) {
+            (Some(a), Some(b)) if (a, b) != (2, 2) => a.cmp(&b),
+            _ => self.place(a).cmp(&self.place(b)),
+        }
     }
 
     fn party(&self, by: By) -> Party {

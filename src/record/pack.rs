@@ -12,6 +12,11 @@ impl Pack {
         self.0.len()
     }
 
+    /// What was put together so far.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// What was put together.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0

@@ -54,6 +54,9 @@ struct Seen {
     doubtful: Option<Finding>,
     claims: Vec<(SessionId, Party, PathBuf)>,
     in_place: Option<SessionId>,
+    /// The Session of one that is as it was noted: its metadata points at it, and its own
+    /// `session.json` if it is in place.
+    of_notes: Option<SessionId>,
     as_noted: bool,
     notes: Vec<Finding>,
 }
@@ -129,6 +132,12 @@ impl Found {
                 if by.last() != Some(&path) {
                     by.push(path);
                 }
+            }
+        }
+        if let (Some(id), Some(session)) = (seen.id, seen.of_notes) {
+            self.catalog.has_metadata_of(id, session);
+            if seen.in_place.is_some() {
+                self.catalog.has_session_of(id, session);
             }
         }
         for (session, party, path) in seen.claims {
@@ -254,14 +263,8 @@ impl Seen {
         let Some(session) = moved.session_id else {
             return;
         };
-        let party = Party::Worker(id);
-        self.claims
-            .push((session, party.clone(), Paths::metadata(id)));
-        if !moved.pending {
-            self.claims
-                .push((session, party, Paths::session_document(id)));
-            self.in_place = Some(session);
-        }
+        self.of_notes = Some(session);
+        self.in_place = Some(session).filter(|_| !moved.pending);
     }
 
     /// Notes that who this is can not be told.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use uuid::Uuid;
+use uuid::fmt::Hyphenated;
 
 use super::facts::{Glance, Noted, NotedFile};
 use crate::layout::{SegmentId, SessionId, WorkerId};
@@ -14,7 +15,7 @@ use crate::record::pack::{Pack, Unpack};
 pub struct MovedWorkers {
     /// Where each begins.
     at: BTreeMap<WorkerId, usize>,
-    bytes: Vec<u8>,
+    packed: Pack,
 }
 
 impl MovedWorkers {
@@ -27,16 +28,26 @@ impl MovedWorkers {
     /// What was noted of one.
     #[must_use]
     pub fn get(&self, id: WorkerId) -> Option<Noted> {
-        let bytes = self.bytes.get(*self.at.get(&id)?..)?;
-        unpack(id, &mut Unpack::new(bytes))
+        unpack(id, &mut self.from(id)?, true)
+    }
+
+    /// The same without the files of its Session.
+    #[must_use]
+    pub fn get_bare(&self, id: WorkerId) -> Option<Noted> {
+        unpack(id, &mut self.from(id)?, false)
+    }
+
+    fn from(&self, id: WorkerId) -> Option<Unpack<'_>> {
+        let at = *self.at.get(&id)?;
+        self.packed.as_bytes().get(at..).map(Unpack::new)
     }
 
     /// Adds one, unless it is there.
     pub(super) fn add(&mut self, noted: &Noted) {
-        let at = self.bytes.len();
+        let at = self.packed.len();
         if let std::collections::btree_map::Entry::Vacant(free) = self.at.entry(noted.worker_id) {
             free.insert(at);
-            self.bytes.extend(pack(noted).into_bytes());
+            pack(&mut self.packed, noted);
         }
     }
 }
@@ -60,8 +71,8 @@ impl Times {
     }
 }
 
-fn pack(noted: &Noted) -> Pack {
-    let (mut out, mut times) = (Pack::default(), Times(0));
+fn pack(out: &mut Pack, noted: &Noted) {
+    let mut times = Times(0);
     let id = |out: &mut Pack, id: Uuid| out.raw(id.as_bytes());
     out.maybe(noted.session_id.map(SessionId::uuid), id);
     out.maybe(noted.segment_id.map(SegmentId::uuid), id);
@@ -71,7 +82,7 @@ fn pack(noted: &Noted) -> Pack {
     });
     out.number(noted.files.len() as u64);
     for file in &noted.files {
-        put_file(&mut out, &mut times, file);
+        put_file(out, &mut times, file);
     }
     out.maybe(noted.glance, |out, glance| {
         out.number(glance.worker_bytes);
@@ -85,20 +96,23 @@ fn pack(noted: &Noted) -> Pack {
             times.put(out, time);
         }
     });
-    out
 }
 
-fn unpack(worker_id: WorkerId, from: &mut Unpack<'_>) -> Option<Noted> {
+fn unpack(worker_id: WorkerId, from: &mut Unpack<'_>, whole: bool) -> Option<Noted> {
     let mut times = Times(0);
     let id = |from: &mut Unpack<'_>| Uuid::from_slice(from.raw(16)?).ok();
-    Some(Noted {
+    let mut noted = Noted {
         worker_id,
         session_id: from.maybe(id)?.map(SessionId::from_uuid),
         segment_id: from.maybe(id)?.map(SegmentId::from_uuid),
         pending: from.flag()?,
         metadata: from.maybe(|from| take_file(from, &mut times))?,
-        files: from.list(|from| take_file(from, &mut times))?,
-        glance: from.maybe(|from| {
+        files: Vec::new(),
+        glance: None,
+    };
+    if whole {
+        noted.files = from.list(|from| take_file(from, &mut times))?;
+        noted.glance = from.maybe(|from| {
             Some(Glance {
                 worker_bytes: from.number()?,
                 worker_time: times.take(from)?,
@@ -107,8 +121,9 @@ fn unpack(worker_id: WorkerId, from: &mut Unpack<'_>) -> Option<Noted> {
                 segments_time: times.take(from)?,
                 source_time: times.take(from)?,
             })
-        })?,
-    })
+        })?;
+    }
+    Some(noted)
 }
 
 /// How the names of Segments and traces go on behind their id.
@@ -138,7 +153,10 @@ fn take_file(from: &mut Unpack<'_>, times: &mut Times) -> Option<NotedFile> {
     let name = match ENDS.get(from.index()?) {
         Some(end) => {
             let id = Uuid::from_slice(from.raw(16)?).ok()?;
-            format!("{id}{end}").into_boxed_str()
+            let mut name = String::with_capacity(Hyphenated::LENGTH + end.len());
+            name.push_str(id.hyphenated().encode_lower(&mut [0; Hyphenated::LENGTH]));
+            name.push_str(end);
+            name.into_boxed_str()
         }
         None => from.text()?.into_boxed_str(),
     };
@@ -207,6 +225,12 @@ mod tests {
             ..bare.clone()
         });
         assert_eq!(all.get(bare.worker_id), Some(bare));
+        let head = Noted {
+            files: Vec::new(),
+            glance: None,
+            ..full.clone()
+        };
+        assert_eq!(all.get_bare(full.worker_id), Some(head));
         assert!(all.contains(full.worker_id));
         assert_eq!(all.get(full.worker_id), Some(full));
         assert_eq!(all.get(WorkerId::Number(3)), None);

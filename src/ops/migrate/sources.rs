@@ -155,7 +155,7 @@ fn one(root: &Dir, entry: &Entry, known: &Known, deep: bool) -> Option<(Source, 
     };
     let mut source = Source::new(entry.name.clone(), &Document::Missing);
     let id = source.worker.filter(|_| !deep);
-    if let Some(moved) = id.and_then(|id| known.moved.get(id))
+    if let Some(moved) = id.and_then(|id| known.moved.get_bare(id))
         && noted::metadata(&folder, &moved)
     {
         source.says = Says::Points {

@@ -148,3 +148,24 @@ fn a_full_disk_behind_stdout_is_an_error() {
         "{stderr}"
     );
 }
+
+/// Help is the same wherever it is asked for, and names what each command does.
+#[test]
+fn help_is_whole_wherever_it_is_asked_for() {
+    let env = TestEnv::new();
+    let help = |args: &[&str]| env.wagg(args).status(0).stdout().to_owned();
+    for args in [
+        &["-q", "help", "verify"][..],
+        &["--store", "man", "help", "verify"],
+        &["--color=never", "help", "verify"],
+        &["help", "help", "verify"],
+        &["--store", "man", "verify", "--help"],
+    ] {
+        assert_eq!(help(args), help(&["verify", "--help"]), "{args:?}");
+    }
+    assert_eq!(help(&["help", "help"]), help(&["--help"]));
+    // where nothing is called, what there is is listed with what it does
+    let out = env.wagg(["--"]);
+    assert_eq!(out.code, Some(2), "{out}");
+    assert!(out.stderr.contains("verify       Check a store"), "{out}");
+}

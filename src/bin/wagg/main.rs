@@ -13,18 +13,31 @@ mod report;
 )]
 mod ui;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 
 /// `wagg help X Y` is `wagg X Y --help`.
 fn as_flag(mut args: Vec<OsString>) -> Vec<OsString> {
-    if args.get(1).is_some_and(|first| first == "help") {
-        args.remove(1);
+    let mut at = 1;
+    while let Some(flag) = args.get(at).filter(|arg| is_flag(arg)) {
+        let takes_one = ["--store", "--format", "--color"].iter().any(|f| flag == f);
+        at += if takes_one { 2 } else { 1 };
+    }
+    let asks = |args: &[OsString]| args.get(at).is_some_and(|word| word == "help");
+    if asks(&args) {
+        while asks(&args) {
+            args.remove(at);
+        }
         args.push("--help".into());
     }
     args
+}
+
+fn is_flag(arg: &OsStr) -> bool {
+    let bytes = arg.as_encoded_bytes();
+    bytes.starts_with(b"-") && bytes != b"--"
 }
 
 fn main() -> ExitCode {

@@ -99,6 +99,8 @@ impl Names {
 pub(super) struct Carried {
     /// Those that were moved, in order.
     pub moved: Vec<(WorkerId, Brief)>,
+    /// Something is in place that is not counted among them.
+    pub in_place: bool,
     /// Those that were left, found only when their source was read.
     pub left: BTreeMap<WorkerId, Finding>,
     /// Remarks.
@@ -161,11 +163,14 @@ impl Act<'_> {
         let ended = staging
             .during(|staging| self.put_in_place(staging, sync.as_ref(), &mut pipe, &mut carried));
         if let Err(e) = ended {
-            pipe.take_back();
-            self.progress.finish();
             if e.code == Code::OutcomeUnknown {
+                pipe.take_back();
+                self.progress.finish();
                 return Err(e);
             }
+            let whole = pipe.stop(sync.as_ref(), &mut carried);
+            self.progress.finish();
+            whole?;
             carried.stopped.get_or_insert(e);
             return Ok(carried);
         }

@@ -57,11 +57,12 @@ impl Work<'_> {
         };
         let Carried {
             moved,
+            in_place,
             left,
             notes: found,
             mut stopped,
         } = act.run(self.plan, &mut manifest, &mut file)?;
-        let did_something = !moved.is_empty();
+        let did_something = !moved.is_empty() || in_place;
         let mut report = (self.report)();
         let mut moved = moved.into_iter().peekable();
         for worker in &mut report.workers {
@@ -100,7 +101,7 @@ impl Work<'_> {
             Effects::None
         };
         let stopped = stopped.map(|e| e.effects(effects));
-        self.end(operation, &report, stopped.is_some())?;
+        self.end(operation, &report, stopped.as_ref())?;
         Ok(Done {
             stopped,
             ..Done::of(report)
@@ -132,8 +133,14 @@ impl Work<'_> {
 
     /// Writes the outcome. What was stopped half way does not bind its request id: the next try
     /// goes on where this one stopped.
-    fn end(&self, operation: OpenOperation<'_>, report: &Report, stopped: bool) -> Result<()> {
-        let bound = self.run.flags.request_id.is_some() && !stopped;
+    fn end(
+        &self,
+        operation: OpenOperation<'_>,
+        report: &Report,
+        stopped: Option<&Error>,
+    ) -> Result<()> {
+        let named = self.run.flags.request_id.is_some();
+        let bound = named && stopped.is_none();
         let receipt = if bound {
             Receipt::new(report)
         } else {
@@ -146,7 +153,7 @@ impl Work<'_> {
             }))
         };
         let outcome = match report.outcome.as_str() {
-            _ if stopped => Outcome::Cleared,
+            _ if stopped.is_some_and(|e| named || e.effects == Effects::None) => Outcome::Cleared,
             "done" => Outcome::Done,
             _ => Outcome::Partial,
         };

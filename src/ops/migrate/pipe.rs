@@ -150,6 +150,16 @@ impl<'p> Pipe<'_, 'p> {
     /// twice as many are done as it knows of: so all writing of it together is linear in the
     /// number of Workers.
     fn checkpoint(&mut self, batch: Batch<'p>, carried: &mut Carried) -> Result<()> {
+        self.count(batch, carried);
+        if self.unwritten >= self.written.max(FIRST_WRITE) {
+            self.manifest.conclude(false, &self.plan.diagnostics);
+            write_manifest(self.act.guard, self.manifest, self.act.names)?;
+            self.written += std::mem::take(&mut self.unwritten);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, batch: Batch<'p>, carried: &mut Carried) {
         for one in batch {
             if let Some(state) = one.item.state {
                 self.manifest.set(one.item.id, state);
@@ -161,12 +171,25 @@ impl<'p> Pipe<'_, 'p> {
             carried.moved.push((one.item.id, Brief::of(&one.moved)));
             self.unwritten += 1;
         }
-        if self.unwritten >= self.written.max(FIRST_WRITE) {
-            self.manifest.conclude(false, &self.plan.diagnostics);
-            write_manifest(self.act.guard, self.manifest, self.act.names)?;
-            self.written += std::mem::take(&mut self.unwritten);
+    }
+
+    /// Ends where it was stopped. Workers that are whole in place are made durable and counted,
+    /// though the disk may have no room left to note them; what has no name yet is taken back.
+    ///
+    /// # Errors
+    /// The sync failed.
+    pub fn stop(&mut self, shared: Option<&SyncFs<'_>>, carried: &mut Carried) -> Result<()> {
+        carried.in_place |= !self.placed.is_empty() || !self.described.is_empty();
+        let described = std::mem::take(&mut self.described);
+        let synced = match described.is_empty() {
+            true => Ok(()),
+            false => sync_all(shared).map(drop),
+        };
+        if synced.is_ok() {
+            self.count(described, carried);
         }
-        Ok(())
+        self.take_back();
+        synced
     }
 
     /// Takes back all that has no name yet.

@@ -365,7 +365,10 @@ impl Report {
             let pending = worker.pending && !matches!(worker.did, Did::Left | Did::NotReached);
             s.pending += u64::from(pending);
             s.files += worker.files;
-            s.bytes += worker.bytes;
+            // Of one that was not come to it says how much it would be.
+            if matches!(worker.did, Did::Migrate | Did::Migrated) {
+                s.bytes += worker.bytes;
+            }
         }
         for diagnostic in &self.diagnostics {
             match diagnostic.kind.as_str() {

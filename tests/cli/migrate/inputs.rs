@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::{Happens, Old};
 use crate::support::damage;
-use crate::support::sample::everything;
+use crate::support::sample::{every, everything};
 use crate::support::store::{id, put};
 use crate::support::tree;
 
@@ -207,29 +207,99 @@ fn a_source_that_grows_is_not_half_copied() {
     assert_eq!(old.did(&[]), ["1 done", "2 migrated"]);
 }
 
+/// A small disk in memory.
+struct Mounted(std::path::PathBuf);
+
+impl Mounted {
+    fn new(disk: &std::path::Path, size: &str) -> Option<Self> {
+        std::fs::create_dir(disk).unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(disk)
+            .stderr(std::process::Stdio::null())
+            .status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            eprintln!("SKIPPED: nothing can be mounted here");
+            return None;
+        }
+        Some(Self(disk.to_owned()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// However full the disk is when it stops, the answer counts what is in place.
+#[test]
+fn a_full_disk_anywhere_is_told_as_it_is() {
+    let mut told = 0;
+    for size in every(2, (400..2200).step_by(60)) {
+        let old = Old::with(0);
+        let disk = old.env.path("disk");
+        let Some(_mounted) = Mounted::new(&disk, &format!("{size}k")) else {
+            return;
+        };
+        let store = crate::support::TestStore::v1(disk.join("store"));
+        for n in 1..=40 {
+            store.worker(n);
+            old.legacy.usual(n);
+            let path = session(&old, n).join(format!("{}.jsonl", id(n * 16 + 7)));
+            let line = b"{\"kind\":\"turn_end\",\"ts\":1,\"turn_count\":1}\n";
+            put(&path, line.repeat(400));
+        }
+        let mut args = super::ROOTS.to_vec();
+        args[1] = "disk/store";
+        args.extend([
+            "--format",
+            "json",
+            "--jobs",
+            if size % 120 == 40 { "1" } else { "2" },
+        ]);
+        let out = old.env.wagg(args);
+        if out.code == Some(0) {
+            continue;
+        }
+        let in_place = |name: &str| {
+            let there = |n: &u64| store.path(format!("workers/{n}/{name}")).exists();
+            (1..=40).filter(there).count() as u64
+        };
+        let (sessions, whole) = (in_place("session"), in_place("metadata.json"));
+        match out.error()["effects_applied"].as_str().unwrap() {
+            "none" => {
+                assert_eq!(
+                    (out.code, sessions, whole),
+                    (Some(14), 0, 0),
+                    "{size}k {out}"
+                );
+            }
+            "some" => {
+                told += 1;
+                let migrated = out.json()["summary"]["migrated"].as_u64();
+                assert_eq!(
+                    (out.code, migrated),
+                    (Some(1), Some(whole)),
+                    "{size}k {out}"
+                );
+                assert!(sessions > 0, "{size}k {out}");
+            }
+            _ => assert_eq!(out.code, Some(15), "{size}k {out}"),
+        }
+    }
+    assert!(told > 0, "no disk was too small");
+}
+
 /// A disk that fills up in the middle: what is whole stays, nothing else does, and the next run
 /// goes on.
 #[test]
 fn a_full_disk_in_the_middle() {
     let old = Old::with(0);
     let disk = old.env.path("disk");
-    std::fs::create_dir(&disk).unwrap();
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"])
-        .arg(&disk)
-        .stderr(std::process::Stdio::null())
-        .status();
-    if !mounted.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: nothing can be mounted here");
+    let Some(_mounted) = Mounted::new(&disk, "4m") else {
         return;
-    }
-    struct Mounted(std::path::PathBuf);
-    impl Drop for Mounted {
-        fn drop(&mut self) {
-            let _ = Command::new("umount").arg(&self.0).status();
-        }
-    }
-    let _mounted = Mounted(disk.clone());
+    };
     let store = crate::support::TestStore::v1(disk.join("store"));
     let line = b"{\"kind\":\"turn_end\",\"ts\":1,\"turn_count\":1}\n";
     for n in 1..=8 {

@@ -18,7 +18,10 @@ pub fn expect(args: &[OsString]) {
         let short = word.starts_with(b"-") && !word.starts_with(b"--");
         matches!(word, b"--help" | b"man" | b"completions") || (short && word.contains(&b'h'))
     };
-    if !words.is_empty() && !words.iter().any(shows_all) {
+    let none_is_named = words
+        .iter()
+        .all(|word| word.as_encoded_bytes().starts_with(b"-"));
+    if !none_is_named && !words.iter().any(shows_all) {
         // Said once a process.
         let _ = WORDS.set(words.to_vec());
     }

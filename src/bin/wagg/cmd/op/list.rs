@@ -86,8 +86,8 @@ fn header(ui: &Ui) -> String {
         format!("{:36}  {:11}  {:9}  COMMAND", "ID", "BEGAN", "OUTCOME")
     } else {
         format!(
-            "{:36}  {:19}  {:9}  {:18}  {:6}  ACTOR",
-            "ID", "BEGAN", "OUTCOME", "COMMAND", "WORKER"
+            "{:36}  {:19}  {:9}  {:18}  {:6}  {:18}  REQUEST",
+            "ID", "BEGAN", "OUTCOME", "COMMAND", "WORKER", "ACTOR"
         )
     };
     format!("{}\n", Style::Bold.paint(&line, ui.color()))
@@ -124,7 +124,8 @@ fn as_text(row: &Line, ui: &Ui) -> String {
         pad(&cells[4], 6),
     );
     out.push_str("  ");
-    out.push_str(&pad(&cells[5], 0));
+    let width = if line.request_id.is_some() { 18 } else { 0 };
+    out.push_str(&pad(&cells[5], width));
     if let Some(request_id) = &line.request_id {
         out.push_str("  ");
         out.push_str(&pad(&Cell::new(request_id), 0));

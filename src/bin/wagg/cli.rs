@@ -1,8 +1,9 @@
 //! The root of the command line: global flags and the command.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::cmd::Command;
 use crate::env;
@@ -29,6 +30,30 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
+
+impl Cli {
+    /// What a command line says, the program's name first.
+    ///
+    /// # Errors
+    /// Help and the version that are asked for, and what is wrong with it.
+    pub fn read(args: &[OsString]) -> Result<Self, clap::Error> {
+        // Freed by the end of the process: to take all that apart takes time.
+        let command = Box::leak(Box::new(Self::command()));
+        command
+            .try_get_matches_from_mut(args)
+            .and_then(|mut matches| Self::from_arg_matches_mut(&mut matches))
+            .map_err(|error| error.format(command))
+    }
+
+    /// Every command with all of its flags.
+    pub fn whole() -> clap::Command {
+        crate::cmd::later::all();
+        Self::command()
+    }
+}
+
+/// Those of the flags below that take a value.
+pub const WITH_A_VALUE: [&str; 3] = ["--store", "--format", "--color"];
 
 /// The flags that every command takes.
 #[derive(Debug, Clone, Default, Args)]
@@ -88,4 +113,21 @@ pub enum ColorArg {
     Always,
     /// Not at all
     Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_with_a_value_are_those_of_the_program() {
+        let mut program = Cli::command();
+        program.build();
+        let global = program.get_arguments().filter(|arg| arg.is_global_set());
+        let with = global.filter(|arg| arg.get_action().takes_values());
+        let names: Vec<String> = with
+            .filter_map(|arg| Some(format!("--{}", arg.get_long()?)))
+            .collect();
+        assert_eq!(names, WITH_A_VALUE);
+    }
 }

@@ -16,13 +16,13 @@ mod ui;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::error::ErrorKind;
 
 /// `wagg help X Y` is `wagg X Y --help`.
 fn as_flag(mut args: Vec<OsString>) -> Vec<OsString> {
     let mut at = 1;
     while let Some(flag) = args.get(at).filter(|arg| is_flag(arg)) {
-        let takes_one = ["--store", "--format", "--color"].iter().any(|f| flag == f);
+        let takes_one = cli::WITH_A_VALUE.iter().any(|name| flag == name);
         at += if takes_one { 2 } else { 1 };
     }
     let asks = |args: &[OsString]| args.get(at).is_some_and(|word| word == "help");
@@ -45,12 +45,13 @@ fn main() -> ExitCode {
     ui::install_panic_hook(early);
     let args = as_flag(std::env::args_os().collect());
     cmd::later::expect(&args);
-    // Freed by the end of the process: to take all that apart takes time.
-    let command = Box::leak(Box::new(cli::Cli::command()));
-    let cli = command
-        .try_get_matches_from_mut(args)
-        .and_then(|mut matches| cli::Cli::from_arg_matches_mut(&mut matches))
-        .map_err(|error| error.format(command));
+    let cli = cli::Cli::read(&args).or_else(|answer| {
+        if answer.kind() == ErrorKind::DisplayVersion {
+            return Err(answer);
+        }
+        cmd::later::all();
+        cli::Cli::read(&args)
+    });
     let cli = match cli {
         Ok(cli) => cli,
         Err(answer) => return ui::exit_code(early.answer(&answer)),

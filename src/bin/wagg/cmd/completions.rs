@@ -1,6 +1,5 @@
 //! `wagg completions`: what `completions/` holds.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 use wagg::diag::{Exit, Result};
 
@@ -23,7 +22,7 @@ pub struct Args {
 /// Prints the script.
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "wagg", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::whole(), "wagg", &mut script);
     ui.write(|out| out.write_all(&script))?;
     Ok(Exit::Ok)
 }

@@ -3,28 +3,25 @@
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
-/// The words of the command line, if they tell which commands can be meant.
+/// The words of the command line, which name the command that is called.
 static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// Puts together only what these arguments, the program's name first, may ask for. Help, and what
-/// is made of it, shows what all commands say of themselves.
+/// Everything is put together, whatever is called.
+static ALL: AtomicBool = AtomicBool::new(false);
+
+/// Puts together only what these arguments may call. Said once a process.
 pub fn expect(args: &[OsString]) {
-    let words = args.get(1..).unwrap_or_default();
-    let shows_all = |word: &OsString| {
-        let word = word.as_encoded_bytes();
-        let short = word.starts_with(b"-") && !word.starts_with(b"--");
-        matches!(word, b"--help" | b"man" | b"completions") || (short && word.contains(&b'h'))
-    };
-    let none_is_named = words
-        .iter()
-        .all(|word| word.as_encoded_bytes().starts_with(b"-"));
-    if !none_is_named && !words.iter().any(shows_all) {
-        // Said once a process.
-        let _ = WORDS.set(words.to_vec());
-    }
+    let _ = WORDS.set(args.to_vec());
+}
+
+/// Puts together all from now on: what is said to a person instead of running a command, and what
+/// is made of the commands, shows what all of them say of themselves.
+pub fn all() {
+    ALL.store(true, Ordering::Relaxed);
 }
 
 /// The arguments of a command.
@@ -34,7 +31,10 @@ pub struct Later<T>(pub T);
 impl<T: Args> Args for Later<T> {
     fn augment_args(command: Command) -> Command {
         match WORDS.get() {
-            Some(words) if !words.iter().any(|word| word == command.get_name()) => {
+            Some(words)
+                if !ALL.load(Ordering::Relaxed)
+                    && !words.iter().any(|word| word == command.get_name()) =>
+            {
                 command.defer(T::augment_args)
             }
             _ => T::augment_args(command),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 use wagg::diag::{Code, Exit, IoContext, Result};
 use wagg::layout::{Paths, file};
@@ -64,7 +64,7 @@ fn write(dir: &Path, pages: &[(String, Vec<u8>)]) -> Result<()> {
 
 /// The file name and the text of each page.
 fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
-    let mut root = Cli::command();
+    let mut root = Cli::whole();
     root.build();
     let mut all = Vec::new();
     collect(&root, &mut all)?;

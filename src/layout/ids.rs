@@ -61,28 +61,42 @@ impl IdError {
 
 /// The UUID that a text spells as on disk: lower case, with hyphens.
 pub(crate) fn uuid_on_disk(text: &[u8]) -> Option<Uuid> {
-    const BAD: u8 = 0xff;
-    static DIGITS: [u8; 256] = {
-        let mut table = [BAD; 256];
-        let mut n = 0;
-        while n < 16 {
-            table[b"0123456789abcdef"[n as usize] as usize] = n;
-            n += 1;
-        }
-        table
-    };
-    /// Where the two digits of each byte stand.
-    const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
     let text: &[u8; 36] = text.try_into().ok()?;
-    let mut bytes = [0; 16];
-    let mut all = 0;
-    for (byte, at) in bytes.iter_mut().zip(PLACES) {
-        let (high, low) = (DIGITS[text[at] as usize], DIGITS[text[at + 1] as usize]);
-        all |= high | low;
-        *byte = high << 4 | low;
+    if [text[8], text[13], text[18], text[23]] != *b"----" {
+        return None;
     }
-    let hyphens = [text[8], text[13], text[18], text[23]] == *b"----";
-    (hyphens && all < 16).then(|| Uuid::from_bytes(bytes))
+    let mut digits = [0; 32];
+    digits[..8].copy_from_slice(&text[..8]);
+    digits[8..12].copy_from_slice(&text[9..13]);
+    digits[12..16].copy_from_slice(&text[14..18]);
+    digits[16..20].copy_from_slice(&text[19..23]);
+    digits[20..].copy_from_slice(&text[24..]);
+    let [high, low] = digits.as_chunks::<16>().0 else {
+        return None;
+    };
+    let id = u128::from(sixteen_digits(*high)?) << 64 | u128::from(sixteen_digits(*low)?);
+    Some(Uuid::from_u128(id))
+}
+
+/// The number that sixteen hex digits in lower case spell.
+fn sixteen_digits(text: [u8; 16]) -> Option<u64> {
+    use wide::u8x16;
+    let text = u8x16::new(text);
+    let below = |lanes: u8x16, most: u8| lanes.min(u8x16::splat(most)).cmp_eq(lanes);
+    let (digit, letter) = (text - u8x16::splat(b'0'), text - u8x16::splat(b'a'));
+    let (is_digit, is_letter) = (below(digit, 9), below(letter, 5));
+    if (is_digit | is_letter).move_mask() != 0xffff {
+        return None;
+    }
+    let values = (is_digit & digit) | (is_letter & (letter + u8x16::splat(10)));
+    // Two digits make a byte, and then bytes move together; the first is the highest.
+    let pairs = u128::from_be_bytes(values.to_array());
+    let eight = |values: u64| {
+        let bytes = (values >> 4 | values) & 0x00ff_00ff_00ff_00ff;
+        let words = (bytes >> 8 | bytes) & 0x0000_ffff_0000_ffff;
+        (words >> 16 | words) & 0xffff_ffff
+    };
+    Some(eight((pairs >> 64) as u64) << 32 | eight(pairs as u64))
 }
 
 /// The UUID that a text is in any usual spelling, and whether it is the one for disk.

@@ -483,23 +483,30 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         let fields = shape.fields;
         let mut guess = 0;
         loop {
-            match self.token() {
-                Some(b'}') => break,
-                Some(b',') if !first => {
-                    self.pos += 1;
-                    self.token();
+            let (index, key_at) = match self.next_field(fields, guess, first) {
+                Some(seen) => seen,
+                None => {
+                    match self.token() {
+                        Some(b'}') => break,
+                        Some(b',') if !first => {
+                            self.pos += 1;
+                            self.token();
+                        }
+                        Some(_) if first => {}
+                        _ => return Err(self.unexpected("`,` or `}`")),
+                    }
+                    let key_at = self.here();
+                    let index = self.field_index(fields, tag)?;
+                    self.colon()?;
+                    first = false;
+                    let Some(index) = index else {
+                        self.skip()?;
+                        continue;
+                    };
+                    (index, key_at)
                 }
-                Some(_) if first => {}
-                _ => return Err(self.unexpected("`,` or `}`")),
-            }
-            first = false;
-            let key_at = self.here();
-            let index = self.field_index(fields, guess, tag)?;
-            self.colon()?;
-            let Some(index) = index else {
-                self.skip()?;
-                continue;
             };
+            first = false;
             if seen & (1 << index) != 0 {
                 let name = fields.get(index).map_or(TAG, |field| field.name);
                 self.note(
@@ -533,24 +540,39 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         Ok(())
     }
 
+    /// Passes the key that a writer puts next, with the comma before and the colon behind it, if it
+    /// stands in sight as a writer of few bytes puts it. Gives its field and where it begins.
+    #[inline]
+    fn next_field(
+        &mut self,
+        fields: &'static [Field],
+        guess: usize,
+        first: bool,
+    ) -> Option<(usize, u64)> {
+        let comma = usize::from(!first);
+        let rest = self.bytes.window().get(self.pos..)?;
+        let (before, rest) = rest.split_at_checked(comma + 1)?;
+        if *before.last()? != b'"' || (!first && before[0] != b',') {
+            return None;
+        }
+        // A writer keeps the order of the table, so the field behind the last one is likely.
+        let (index, field) = fields.iter().enumerate().skip(guess).find(|(_, field)| {
+            let name = field.name.as_bytes();
+            matches!(rest.get(name.len()..), Some([b'"', b':', ..])) && rest.starts_with(name)
+        })?;
+        let key_at = self.here() + comma as u64;
+        self.pos += comma + field.name.len() + 3;
+        self.token();
+        Some((index, key_at))
+    }
+
     /// Reads a key and tells which field it names; 63 stands for that of the kind.
     #[inline]
     fn field_index(
         &mut self,
         fields: &'static [Field],
-        guess: usize,
         tag: Option<&'static str>,
     ) -> Step<Option<usize>> {
-        // A writer keeps the order of the table, so the field behind the last one is likely.
-        if self.peek() == Some(b'"') {
-            let rest = &self.bytes.window()[self.pos + 1..];
-            for (i, field) in fields.iter().enumerate().skip(guess) {
-                if begins_with(rest, field.name) {
-                    self.pos += field.name.len() + 2;
-                    return Ok(Some(i));
-                }
-            }
-        }
         self.key(|key| {
             fields
                 .iter()
@@ -572,8 +594,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                 _ => return Err(self.unexpected("`,` or `}`")),
             }
             first = false;
-            self.key(|_| ())?;
-            self.colon()?;
+            self.skip_key()?;
             self.skip()?;
         }
         self.pos += 1;
@@ -604,6 +625,16 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         Ok(meaning(&self.scratch))
     }
 
+    /// Passes over a key that nothing is asked of, and the colon behind it.
+    #[inline]
+    fn skip_key(&mut self) -> Step {
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected("a key"));
+        }
+        self.skip_string()?;
+        self.colon()
+    }
+
     #[inline]
     fn colon(&mut self) -> Step {
         if self.token() != Some(b':') {
@@ -628,8 +659,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                 _ => return Err(self.unexpected("`,` or `}`")),
             }
             first = false;
-            self.key(|_| ())?;
-            self.colon()?;
+            self.skip_key()?;
             self.value(of, false, Slot::None)?;
         }
         self.pos += 1;
@@ -840,7 +870,15 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
     }
 
     fn word(&mut self, words: &'static [&'static str], slot: Slot, at: u64) -> Step {
-        let index = self.key(|word| words.iter().position(|w| w.as_bytes() == word))?;
+        let rest = self.bytes.window().get(self.pos + 1..).unwrap_or(&[]);
+        let seen = words.iter().position(|word| begins_with(rest, word));
+        let index = match seen {
+            Some(index) => {
+                self.pos += words[index].len() + 2;
+                seen
+            }
+            None => self.key(|word| words.iter().position(|w| w.as_bytes() == word))?,
+        };
         match index {
             Some(index) if slot != Slot::None => self.sink.value(slot, Value::Word(index), at),
             Some(_) => {}
@@ -1136,14 +1174,19 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
     }
 
     /// Reads a number; the cursor stands on its first byte.
+    #[inline]
     fn number(&mut self, at: u64) -> Step<Number> {
-        if let Some(whole) = self.short_number() {
-            return Ok(Number {
+        match self.short_number() {
+            Some(whole) => Ok(Number {
                 negative: false,
                 integer: true,
                 whole: Some(whole),
-            });
+            }),
+            None => self.any_number(at),
         }
+    }
+
+    fn any_number(&mut self, at: u64) -> Step<Number> {
         let negative = self.peek() == Some(b'-');
         if negative {
             self.pos += 1;
@@ -1246,8 +1289,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                         self.depth -= 1;
                         kinds >>= 1;
                     } else {
-                        self.key(|_| ())?;
-                        self.colon()?;
+                        self.skip_key()?;
                         continue;
                     }
                 }
@@ -1282,8 +1324,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                         self.pos += 1;
                         self.token();
                         if object {
-                            self.key(|_| ())?;
-                            self.colon()?;
+                            self.skip_key()?;
                         }
                         break;
                     }

@@ -69,6 +69,37 @@ pub fn read_document<T>(
     }
 }
 
+/// As [`read_document`] for a name that its folder was just seen to hold, as a `kind`. What is good
+/// as it is read at once is not asked what it is and how long; all else is read with more care.
+pub fn read_listed<T>(
+    dir: &Dir,
+    name: &str,
+    kind: EntryKind,
+    read: impl Fn(&[u8]) -> Result<T, DocumentFault>,
+) -> Document<T> {
+    if kind == EntryKind::File
+        && let Some(value) = read_at_once(dir, name, &read)
+    {
+        return Document::Good(value);
+    }
+    read_document(dir, name, read)
+}
+
+fn read_at_once<T>(
+    dir: &Dir,
+    name: &str,
+    read: impl Fn(&[u8]) -> Result<T, DocumentFault>,
+) -> Option<T> {
+    let file = dir.file_unasked(name).ok()?;
+    let mut room = [MaybeUninit::uninit(); SMALL];
+    let (bytes, more) = rustix::io::read(&file, &mut room).ok()?;
+    // A full room may have more behind it.
+    if more.is_empty() {
+        return None;
+    }
+    read(bytes).ok()
+}
+
 /// Reads the bytes of a document.
 ///
 /// # Errors
@@ -87,7 +118,7 @@ pub fn read_whole(file: &File) -> io::Result<Vec<u8>> {
 }
 
 /// Documents of less than this length, in bytes, need no memory of their own to be read.
-const SMALL: usize = 4096;
+const SMALL: usize = 8 * 1024;
 
 /// Reads a file of which nothing was read yet, if it is small and `len` bytes long as it was when
 /// it was opened.
@@ -135,4 +166,56 @@ fn read_all(mut file: &File, len: u64) -> io::Result<Vec<u8>> {
         file.take(rest).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::document::SessionDocument;
+
+    const ID: &str = "01890000-0000-7000-8000-000000000001";
+
+    /// However a document is read, it says the same, and what is no document is the same kind of
+    /// none; also where the kind is that of a listing of before.
+    #[test]
+    fn what_is_listed_is_read_as_what_is_not() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = Dir::open_root(temp.path()).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(temp.path().join(name), text).unwrap();
+        let good = format!(r#"{{"schema_version":1,"session_id":"{ID}"}}"#);
+        for len in [good.len(), SMALL - 1, SMALL, SMALL + 1, 3 * SMALL] {
+            write(&len.to_string(), &format!("{good:<len$}"));
+            write(&format!("{len} and more"), &format!("{good:<len$}x"));
+        }
+        write("empty", "");
+        write("broken", &good[..20]);
+        std::fs::create_dir(temp.path().join("folder")).unwrap();
+        std::os::unix::fs::symlink("empty", temp.path().join("link")).unwrap();
+        drop(std::os::unix::net::UnixListener::bind(temp.path().join("socket")).unwrap());
+        #[cfg(target_os = "linux")]
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            temp.path().join("pipe"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        let mut names: Vec<_> = dir.entries().unwrap();
+        names.push(super::super::fs::Entry {
+            name: "nothing".into(),
+            kind: EntryKind::File,
+        });
+        let mut all_good = 0;
+        for entry in names {
+            let name = entry.name.to_str().unwrap();
+            let plain = read_document(&dir, name, SessionDocument::read);
+            all_good += usize::from(plain.good().is_some());
+            for kind in [entry.kind, EntryKind::File, EntryKind::Unknown] {
+                let listed = read_listed(&dir, name, kind, SessionDocument::read);
+                assert_eq!(format!("{listed:?}"), format!("{plain:?}"), "{name}");
+            }
+        }
+        assert_eq!(all_good, 5);
+    }
 }

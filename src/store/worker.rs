@@ -6,13 +6,13 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 
-use super::document::{Document, read_document};
+use super::document::{Document, read_listed};
 use super::fs::{Dir, Entry, EntryKind, wrong_kind};
 use crate::layout::{
     Generation, Paths, RunEntry, SegmentEntry, SegmentId, WorkerId, classify_run, classify_segment,
     file, leftover,
 };
-use crate::record::document::{MetadataDocument, SessionDocument, WorkerDocument};
+use crate::record::document::{DocumentFault, MetadataDocument, SessionDocument, WorkerDocument};
 
 /// A folder of `workers/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,37 +258,27 @@ impl WorkerState {
         list: fn(&Dir) -> io::Result<Vec<Entry>>,
     ) -> io::Result<Self> {
         let entries = list(&dir)?;
-        let has = |name: &str| entries.iter().any(|e| e.name == name);
+        fn has(entries: &[Entry], name: &str) -> bool {
+            entries.iter().any(|e| e.name == name)
+        }
         fn doc<T>(
-            there: bool,
+            entries: &[Entry],
             dir: &Dir,
             name: &str,
-            read: impl FnOnce(&[u8]) -> Result<T, crate::record::document::DocumentFault>,
+            read: impl Fn(&[u8]) -> Result<T, DocumentFault>,
         ) -> Document<T> {
-            if there {
-                read_document(dir, name, read)
-            } else {
-                Document::Missing
+            match entries.iter().find(|e| e.name == name) {
+                Some(entry) => read_listed(dir, name, entry.kind, read),
+                None => Document::Missing,
             }
         }
-        let metadata = doc(
-            has(file::METADATA),
-            &dir,
-            file::METADATA,
-            MetadataDocument::read,
-        );
-        let worker = doc(has(file::WORKER), &dir, file::WORKER, WorkerDocument::read);
-        let session = if has(file::SESSION_DIR) {
+        let metadata = doc(&entries, &dir, file::METADATA, MetadataDocument::read);
+        let worker = doc(&entries, &dir, file::WORKER, WorkerDocument::read);
+        let session = if has(&entries, file::SESSION_DIR) {
             read_folder(&dir, file::SESSION_DIR, |dir| {
                 let entries = list(&dir)?;
-                let has = |name: &str| entries.iter().any(|e| e.name == name);
-                let document = doc(
-                    has(file::SESSION),
-                    &dir,
-                    file::SESSION,
-                    SessionDocument::read,
-                );
-                let segments = if has(file::SEGMENTS) {
+                let document = doc(&entries, &dir, file::SESSION, SessionDocument::read);
+                let segments = if has(&entries, file::SEGMENTS) {
                     read_folder(&dir, file::SEGMENTS, |dir| {
                         Ok(SegmentsFolder {
                             entries: list(&dir)?,
@@ -308,7 +298,7 @@ impl WorkerState {
         } else {
             Folder::Missing
         };
-        let runs = if has(file::RUNS) {
+        let runs = if has(&entries, file::RUNS) {
             read_folder(&dir, file::RUNS, |dir| {
                 Ok(RunsFolder {
                     entries: list(&dir)?,

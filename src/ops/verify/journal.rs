@@ -59,7 +59,13 @@ pub(super) fn check_operations(
 ) {
     // One whose lock is held is at work, or is settled by who holds it. What a holder wrote into a
     // lock file decides nothing.
-    let held = lock_states(store.dir()).unwrap_or_default();
+    // Asked for before the journal is read, and only where it matters: the kernel's table of locks
+    // takes milliseconds to read.
+    let held = if before.is_empty() {
+        Vec::new()
+    } else {
+        lock_states(store.dir()).unwrap_or_default()
+    };
     let at_work = |intent: &Intent| {
         let lock = match (intent.scope, intent.worker_id) {
             (Scope::Worker, Some(id)) => Paths::worker_lock(id),

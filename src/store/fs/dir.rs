@@ -192,22 +192,33 @@ impl Dir {
     }
 
     fn open_and_stat(&self, name: &OsStr, flags: OFlags) -> io::Result<(File, FileStat)> {
-        let name = component(name)?;
-        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
-            Ok(fd) => File::from(fd),
-            // A link, a socket, and for writing a folder or a FIFO, can not be opened at all.
-            Err(
-                e @ (Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR | Errno::OPNOTSUPP),
-            ) => {
-                return Err(self.explain(name, e));
-            }
-            Err(e) => return Err(e.into()),
-        };
+        let file = self.open_unasked(name, flags)?;
         let stat = stat_of(&file)?;
         match stat.kind {
             EntryKind::File => Ok((file, stat)),
             kind => Err(WrongKind { kind }.into()),
+        }
+    }
+
+    /// The same for a name that a listing just gave as that of a regular file: whether it still is
+    /// one nobody asks.
+    ///
+    /// # Errors
+    /// As [`Dir::file`], for what can not be opened.
+    pub(in crate::store) fn file_unasked(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        self.open_unasked(name.as_ref(), OFlags::RDONLY)
+    }
+
+    fn open_unasked(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
+        let name = component(name)?;
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(fd) => Ok(File::from(fd)),
+            // A link, a socket, and for writing a folder or a FIFO, can not be opened at all.
+            Err(
+                e @ (Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR | Errno::OPNOTSUPP),
+            ) => Err(self.explain(name, e)),
+            Err(e) => Err(e.into()),
         }
     }
 

@@ -18,6 +18,11 @@ pub fn row(text: &str) -> Cow<'_, str> {
 }
 
 fn escape(text: &str, bad: impl Fn(char) -> bool) -> Cow<'_, str> {
+    // What mostly stands in a row is told without a look at each character by itself.
+    let harmless = |all, b: &u8| all & (matches!(b, b' '..=b'~') & (*b != b'\\'));
+    if text.as_bytes().iter().fold(true, harmless) {
+        return Cow::Borrowed(text);
+    }
     let Some(first) = text.find(&bad) else {
         return Cow::Borrowed(text);
     };

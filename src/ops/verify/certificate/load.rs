@@ -36,7 +36,7 @@ struct Place {
 pub(super) struct Loaded {
     file: File,
     hasher: RandomState,
-    /// The bytes of all entries, if they are few.
+    /// The bytes of the whole file, if they are few.
     kept: Option<Vec<u8>>,
     /// By key.
     places: Vec<Place>,
@@ -55,8 +55,22 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
     }
     let file = File::open(path).map_err(refuse)?;
     let len = file.metadata().map_err(refuse)?.len();
+    let mut kept = None;
+    if len < SMALL {
+        let mut bytes = Vec::with_capacity(len as usize + 1);
+        // One byte more than the length tells that there is more.
+        (&file)
+            .take(len + 1)
+            .read_to_end(&mut bytes)
+            .map_err(refuse)?;
+        kept = Some(bytes);
+    }
+    let source: &mut dyn Read = match &kept {
+        Some(kept) => &mut &kept[..],
+        None => &mut &file,
+    };
     let hashing = Hashing {
-        file: &file,
+        source,
         hasher: Hasher::new(),
         left: len.saturating_sub(DIGEST as u64),
     };
@@ -79,10 +93,9 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
         return Err("another build of wagg made it, or one with another --max-line".to_owned());
     }
     let hasher = RandomState::new();
-    let mut kept = (len < SMALL).then(Vec::new);
     let mut places = Vec::new();
     loop {
-        let mut at = from.at + 4;
+        let at = from.at + 4;
         if !from.block(&mut bytes).map_err(refuse)? {
             return Err(damaged());
         }
@@ -90,14 +103,10 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
             break;
         }
         let (path, format) = entry::name_of(&bytes).ok_or_else(damaged)?;
-        let mut check = 0;
-        match &mut kept {
-            Some(kept) => {
-                at = kept.len() as u64;
-                kept.extend_from_slice(&bytes);
-            }
-            None => check = hasher.hash_one(&bytes),
-        }
+        let check = match kept {
+            Some(_) => 0,
+            None => hasher.hash_one(&bytes),
+        };
         places.push(Place {
             key: key(&hasher, path, format),
             at,
@@ -115,7 +124,6 @@ pub(super) fn load(path: &Path, header: &[u8]) -> Result<Loaded, String> {
     if ours != theirs || u64::from_le_bytes(count) != places.len() as u64 || !at_end {
         return Err(damaged());
     }
-    drop(from);
     places.sort_unstable_by_key(|place| place.key);
     Ok(Loaded {
         file,
@@ -136,14 +144,14 @@ const BLOCK: usize = 128 * 1024;
 /// Hashes a file as it is read, in blocks and not in the small pieces that it is made of; all but
 /// the digest at its end.
 struct Hashing<'a> {
-    file: &'a File,
+    source: &'a mut dyn Read,
     hasher: Hasher,
     left: u64,
 }
 
 impl Read for Hashing<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read(buf)?;
+        let n = self.source.read(buf)?;
         let hashed = usize::try_from(self.left).unwrap_or(n).min(n);
         self.hasher.update(&buf[..hashed]);
         self.left -= hashed as u64;
@@ -226,6 +234,79 @@ impl Loaded {
             {
                 show(&bytes);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::save::Saver;
+    use super::super::{Settled, header};
+    use super::*;
+    use crate::record::{Fold, Scanned};
+    use crate::store::fs::stat_of;
+
+    fn write(to: &Path, files: usize) {
+        let empty = stat_of(tempfile::tempfile().unwrap()).unwrap();
+        let scanned = Scanned {
+            committed: 0,
+            lines: 0,
+            tail: None,
+            stopped: false,
+            sha256: None,
+        };
+        let mut saver = Saver::begin(to, &header(1)).unwrap();
+        for n in 0..files {
+            let entry = Entry::write(
+                &name(n),
+                Format::Segment,
+                &empty,
+                Settled(true),
+                &Fold::new(),
+                &scanned,
+                [n as u8; DIGEST],
+            );
+            saver.put(&entry.unwrap());
+        }
+        saver.finish().unwrap();
+    }
+
+    fn name(n: usize) -> PathBuf {
+        PathBuf::from(format!("workers/{n}/session/segments/{n}.jsonl"))
+    }
+
+    /// A certificate that is kept in memory and one that is not tell the same of each file, and no
+    /// byte of either can change.
+    #[test]
+    fn a_certificate_of_any_length_is_read_or_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("state");
+        for (files, kept) in [(0, true), (3, true), (50_000, false)] {
+            write(&path, files);
+            let bytes = std::fs::read(&path).unwrap();
+            let loaded = load(&path, &header(1)).unwrap();
+            assert_eq!(loaded.kept.is_some(), kept, "{} bytes", bytes.len());
+            for n in (0..files).step_by(files / 3 + 1) {
+                let entry = loaded.find(&name(n), Format::Segment).unwrap();
+                assert_eq!(entry.digest, [n as u8; DIGEST]);
+                assert!(loaded.find(&name(n), Format::Trace).is_none());
+                loaded.looked_at(&name(n), Format::Segment);
+            }
+            let mut others = 0;
+            loaded.each_other(|_| others += 1);
+            assert_eq!(others, files - (0..files).step_by(files / 3 + 1).count());
+            for at in (0..bytes.len()).step_by(bytes.len() / 12 + 1) {
+                let mut bad = bytes.clone();
+                bad[at] ^= 1;
+                std::fs::write(&path, &bad).unwrap();
+                assert!(load(&path, &header(1)).is_err(), "byte {at}");
+                std::fs::write(&path, &bytes[..at]).unwrap();
+                assert!(load(&path, &header(1)).is_err(), "cut at {at}");
+            }
+            std::fs::write(&path, [&bytes[..], b"x"].concat()).unwrap();
+            assert!(load(&path, &header(1)).is_err(), "one byte more");
         }
     }
 }

@@ -532,8 +532,8 @@ impl Code {
                 remedy: "wagg op show OP tells what it did. What can be done instead is a new operation, not an undo.",
             },
             Self::Interrupted => Text {
-                cause: "SIGINT came. The command stopped at the next safe point and said what was done and what was not.",
-                example: "Ctrl-C during wagg migrate.",
+                cause: "SIGINT (Ctrl-C) or SIGTERM came. The command stopped at the next safe point and said what was done and what was not; a second signal ends it at once. The status is 130, and 143 after SIGTERM.",
+                example: "Ctrl-C during wagg migrate; timeout 600 wagg verify on a large store.",
                 remedy: "Give the same command again: what was done is found done.",
             },
             Self::Internal => Text {

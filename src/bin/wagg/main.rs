@@ -64,5 +64,5 @@ fn main() -> ExitCode {
             error.exit()
         }
     };
-    ui::exit_code(exit)
+    ui.exit_code(exit)
 }

@@ -163,9 +163,16 @@ fn version_three_is_refused() {
     assert!(out.status(12).stderr.contains("version 3"));
 }
 
-/// SIGINT stops between two Workers, says what was done, and the next run goes on.
+/// SIGINT and SIGTERM stop between two Workers and say what was done, and the next run goes on.
 #[test]
-fn sigint_stops_at_a_safe_point() {
+fn a_signal_stops_at_a_safe_point() {
+    use rustix::process::Signal;
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        stopped_by(signal, status);
+    }
+}
+
+fn stopped_by(signal: rustix::process::Signal, status: i32) {
     use std::process::Stdio;
     let old = Old::with(0);
     let line = b"{\"kind\":\"turn_end\",\"ts\":1,\"turn_count\":1}\n".repeat(20_000);
@@ -188,10 +195,10 @@ fn sigint_stops_at_a_safe_point() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
     let out = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(out.status.code(), Some(130), "{stderr}");
+    assert_eq!(out.status.code(), Some(status), "{stderr}");
     let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
     let not_reached = answer["summary"]["not_reached"].as_u64().unwrap();
     assert!(not_reached > 0, "{answer:#}");

@@ -240,9 +240,17 @@ fn a_pipe_that_closes_keeps_the_verdict() {
     }
 }
 
-/// SIGINT: what was found so far is an answer, the rest is named, the status is 130.
+/// SIGINT and SIGTERM: what was found so far is an answer, the rest is named, the status tells the
+/// signal.
 #[test]
 fn a_person_may_interrupt() {
+    use rustix::process::Signal;
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        interrupted_by(signal, status);
+    }
+}
+
+fn interrupted_by(signal: rustix::process::Signal, status: i32) {
     let env = TestEnv::new();
     let store = TestStore::v1(env.path("store"));
     let first = store.worker(1);
@@ -276,7 +284,7 @@ fn a_person_may_interrupt() {
         .unwrap();
     std::thread::sleep(Duration::from_millis(700));
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
     let told = Instant::now();
     // read before the wait, so that a full pipe holds nobody up
     let mut stdout = child.stdout.take().unwrap();
@@ -288,7 +296,7 @@ fn a_person_may_interrupt() {
     let out = child.wait_with_output().unwrap();
     let stdout = reader.join().unwrap();
     let stderr = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(out.status.code(), Some(130), "{stderr}");
+    assert_eq!(out.status.code(), Some(status), "{stderr}");
     assert!(told.elapsed() < Duration::from_secs(20), "{stderr}");
     let document: Value = serde_json::from_str(&stdout).unwrap();
     schema::check("verify", &document);

@@ -1,12 +1,14 @@
-//! The progress bar of long work, and SIGINT; the one file that names `indicatif` and
-//! `signal_hook`.
+//! The progress bar of long work, and the signals that ask it to stop; the one file that names
+//! `indicatif`.
 
 use std::io::{self, Write};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use wagg::diag::{Exit, Progress};
 
 use super::{Ui, sanitize, text};
@@ -25,6 +27,8 @@ pub struct Bar {
     shown: AtomicBool,
     armed: AtomicBool,
     interrupted: Arc<AtomicBool>,
+    /// The signal that asked first was SIGTERM.
+    terminated: Arc<AtomicBool>,
 }
 
 impl Bar {
@@ -36,23 +40,30 @@ impl Bar {
             shown: AtomicBool::new(false),
             armed: AtomicBool::new(false),
             interrupted: Arc::default(),
+            terminated: Arc::default(),
         }
     }
 
-    /// Lets the first SIGINT set a flag and the second end the process at once, as it would have
-    /// without. Nothing is lost by that: the store obeys the same rules as after a kill.
+    /// Lets the first SIGINT or SIGTERM set a flag and the second end the process at once, as it
+    /// would have without. Nothing is lost by that: the store obeys the same rules as after a kill.
+    ///
+    /// SIGHUP keeps what it does: who started us with `nohup` has it ignored already.
     fn arm(&self) {
-        use signal_hook::{consts::SIGINT, flag};
+        use signal_hook::flag;
         if self.armed.swap(true, Ordering::Relaxed) {
             return;
         }
-        let status = i32::from(Exit::Interrupted.status());
-        // the order matters: the flag that ends the process is looked at before it is set
-        let set =
-            flag::register_conditional_shutdown(SIGINT, status, Arc::clone(&self.interrupted))
-                .and_then(|_| flag::register(SIGINT, Arc::clone(&self.interrupted)));
-        // without a handler SIGINT ends the process, which is no worse than before
-        drop(set);
+        let watch = |signal| {
+            // the order matters: the flag that ends the process is looked at before it is set
+            let stop = || Arc::clone(&self.interrupted);
+            flag::register_conditional_shutdown(signal, 128 + signal, stop())?;
+            if signal == SIGTERM {
+                flag::register(signal, Arc::clone(&self.terminated))?;
+            }
+            flag::register(signal, stop())
+        };
+        // without a handler a signal ends the process, which is no worse than before
+        drop([SIGINT, SIGTERM].map(watch));
     }
 
     /// Takes the bar from the terminal while `f` writes to it.
@@ -196,18 +207,27 @@ fn style(has_end: bool) -> ProgressStyle {
 impl Ui {
     /// What long work reports its progress to; shows nothing where no bar is wanted.
     ///
-    /// From here on SIGINT does not end the process but sets [`Progress::interrupted`], so this is
-    /// for work that asks for it. A second SIGINT ends the process.
+    /// From here on SIGINT and SIGTERM do not end the process but set [`Progress::interrupted`], so
+    /// this is for work that asks for it. A second signal ends the process.
     pub fn progress(&self) -> &dyn Progress {
         self.bar.arm();
         &self.bar
     }
 
-    /// The flag that SIGINT sets, for what waits and reports no progress. As with
-    /// [`Ui::progress`], SIGINT does not end the process from here on.
+    /// The flag that SIGINT and SIGTERM set, for what waits and reports no progress. As with
+    /// [`Ui::progress`], they do not end the process from here on.
     pub fn stop(&self) -> &AtomicBool {
         self.bar.arm();
         &self.bar.interrupted
+    }
+
+    /// The process's exit code for a status of the table: after an interrupt it tells the signal.
+    pub fn exit_code(&self, exit: Exit) -> ExitCode {
+        let terminated = self.bar.terminated.load(Ordering::Relaxed);
+        match u8::try_from(128 + SIGTERM) {
+            Ok(status) if terminated && exit == Exit::Interrupted => ExitCode::from(status),
+            _ => super::exit_code(exit),
+        }
     }
 }
 
@@ -216,11 +236,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sigint_is_heard_and_ends_nothing() {
+    fn a_first_signal_is_heard_and_ends_nothing() {
         let bar = Bar::new(false);
         bar.arm();
         assert!(!bar.interrupted());
-        signal_hook::low_level::raise(signal_hook::consts::SIGINT).unwrap();
+        signal_hook::low_level::raise(SIGTERM).unwrap();
         assert!(bar.interrupted());
     }
 

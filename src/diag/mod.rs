@@ -13,7 +13,7 @@ mod plural;
 mod progress;
 mod shell;
 
-pub use codes::{Code, CodeInfo, Exit, RepairClass, Severity};
+pub use codes::{Code, CodeInfo, Exit, RepairClass, Severity, UnknownCode};
 pub use error::{Effects, Error, IoContext, Result};
 pub use explain::Text;
 pub use finding::{Finding, Subject};

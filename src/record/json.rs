@@ -328,7 +328,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
     #[cold]
     fn unexpected(&mut self, wanted: &str) -> Stop {
         match self.peek() {
-            None => self.syntax(&format!("the line ends where {wanted} was expected")),
+            None => self.syntax(&format!("the text ends where {wanted} was expected")),
             Some(_) => self.syntax(&format!("expected {wanted}")),
         }
     }
@@ -969,7 +969,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                 Some(_) => return Err(self.syntax("a control character inside a string")),
                 None => {
                     if !self.refill() {
-                        return Err(self.syntax("the line ends inside a string"));
+                        return Err(self.syntax("the text ends inside a string"));
                     }
                 }
             }
@@ -1012,7 +1012,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
                 Some(_) => return Err(self.syntax("a control character inside a string")),
                 None => {
                     if !self.refill() {
-                        return Err(self.syntax("the line ends inside a string"));
+                        return Err(self.syntax("the text ends inside a string"));
                     }
                 }
             }
@@ -1028,7 +1028,7 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
 
     fn escape_behind_backslash(&mut self, at: u64) -> Step<char> {
         let Some(b) = self.peek() else {
-            return Err(self.syntax("the line ends inside a string"));
+            return Err(self.syntax("the text ends inside a string"));
         };
         let plain = match b {
             b'"' | b'\\' | b'/' => b as char,

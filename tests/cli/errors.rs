@@ -164,8 +164,38 @@ fn help_is_whole_wherever_it_is_asked_for() {
         assert_eq!(help(args), help(&["verify", "--help"]), "{args:?}");
     }
     assert_eq!(help(&["help", "help"]), help(&["--help"]));
+    for args in [["help", "segment", "fork"], ["segment", "help", "fork"]] {
+        assert_eq!(
+            help(&args),
+            help(&["segment", "fork", "--help"]),
+            "{args:?}"
+        );
+    }
+    assert_eq!(help(&["-q", "version"]), help(&["--version"]));
     // where nothing is called, what there is is listed with what it does
     let out = env.wagg(["--"]);
     assert_eq!(out.code, Some(2), "{out}");
     assert!(out.stderr.contains("verify       Check a store"), "{out}");
+}
+
+/// A number that must not be zero says so, in every command that takes one.
+#[test]
+fn a_number_that_would_do_nothing_is_refused_in_words() {
+    let env = TestEnv::new();
+    for args in [
+        ["verify", "--jobs"],
+        ["migrate", "--jobs"],
+        ["apply", "--group"],
+    ] {
+        for bad in ["0", "-1", "x", "99999999999999999999999"] {
+            let out = env.wagg([args[0], args[1], bad]).status(2);
+            let said = format!(
+                "invalid value '{bad}' for '{} <N>': not a whole number of at least 1",
+                args[1]
+            );
+            assert!(out.stderr.contains(&said), "{out}");
+        }
+    }
+    let out = env.wagg(["verify", "--ignore", "torn-tial"]).status(2);
+    assert!(out.stderr.contains("did you mean torn_tail?"), "{out}");
 }

@@ -18,21 +18,35 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
-/// `wagg help X Y` is `wagg X Y --help`.
+/// Asked for as commands, help and the version are what their flags give: `wagg help X Y` and
+/// `wagg X help Y` are `wagg X Y --help`.
 fn as_flag(mut args: Vec<OsString>) -> Vec<OsString> {
     let mut at = 1;
     while let Some(flag) = args.get(at).filter(|arg| is_flag(arg)) {
         let takes_one = cli::WITH_A_VALUE.iter().any(|name| flag == name);
         at += if takes_one { 2 } else { 1 };
     }
-    let asks = |args: &[OsString]| args.get(at).is_some_and(|word| word == "help");
-    if asks(&args) {
-        while asks(&args) {
+    let is = |args: &[OsString], at: usize, name| args.get(at).is_some_and(|word| word == name);
+    if is(&args, at, "version") {
+        args[at] = "--version".into();
+    }
+    // Behind the name of a group it can be no argument.
+    if is(&args, at + 1, "help") && is_group(&args[at]) {
+        at += 1;
+    }
+    if is(&args, at, "help") {
+        while is(&args, at, "help") {
             args.remove(at);
         }
         args.push("--help".into());
     }
     args
+}
+
+fn is_group(name: &OsStr) -> bool {
+    cli::Cli::whole()
+        .find_subcommand(name)
+        .is_some_and(clap::Command::has_subcommands)
 }
 
 fn is_flag(arg: &OsStr) -> bool {

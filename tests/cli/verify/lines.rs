@@ -45,7 +45,7 @@ pub const CASES: &[Case] = &[
     }),
     case(Code::CorruptRecord, "a committed half", |kit| {
         let half = "{\"kind\":\"invoke\",\"ts\":17";
-        third(kit, half, half.len() as u64).says("the line ends where")
+        third(kit, half, half.len() as u64).says("the text ends where")
     }),
     case(Code::CorruptRecord, "bytes behind a record", |kit| {
         let line = "{\"kind\":\"paused_turn_abandoned\",\"ts\":1}";

@@ -70,7 +70,7 @@ pub struct Args {
     partition: Option<Partition>,
 
     /// How many threads work [default: the number of processors]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true)]
     jobs: Option<NonZeroUsize>,
 
     /// Do not look at lines longer than this (1GiB, 64MiB, 1000000)
@@ -86,7 +86,7 @@ pub struct Args {
     max_duration: Option<Duration>,
 
     /// Neither show nor count findings of this code
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", value_parser = super::explain::parse_code)]
     ignore: Vec<Code>,
 
     /// Neither show nor count findings that this earlier JSON report has
@@ -427,6 +427,12 @@ fn read_baseline(path: &std::path::Path) -> Result<BTreeSet<String>> {
             format!("{}\t{}\t{line}", f.code, f.path)
         })
         .collect())
+}
+
+/// How many of something there are, where none would do nothing.
+pub fn parse_count(text: &str) -> std::result::Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "not a whole number of at least 1".to_owned())
 }
 
 /// A size that is a limit: nothing fits into none.

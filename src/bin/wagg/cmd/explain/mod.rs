@@ -3,7 +3,7 @@
 mod markdown;
 
 use serde::Serialize;
-use wagg::diag::{Code, Error, Exit, RepairClass, Result, Severity, Text};
+use wagg::diag::{Code, Error, Exit, RepairClass, Result, Severity, Text, UnknownCode};
 
 use crate::ui::{Cell, Column, Format, ListFlags, NO_SUMMARY, Row, Style, Ui};
 
@@ -162,48 +162,50 @@ fn find(name: &str) -> Result<Code> {
     if let Ok(code) = name.parse() {
         return Ok(code);
     }
-    let wanted = name
-        .to_lowercase()
-        .replace(['-', ' '], "_")
-        .trim_matches(['[', ']'])
-        .to_owned();
-    let mut near: Vec<(usize, Code)> = Code::ALL
-        .iter()
-        .map(|code| (distance(&wanted, code.info().name), *code))
-        .filter(|(distance, _)| *distance <= 3)
-        .collect();
-    near.sort_unstable();
-    let mut error = Error::new(Code::NotFound, format!("no code is called {name}"));
-    for (_, code) in near.iter().take(3) {
-        error = error.hint(format!("wagg explain {code}"));
-    }
+    let error = Error::new(Code::NotFound, format!("no code is called {name}"));
+    let near = near(name);
     if near.is_empty() {
-        error = error.hint("wagg explain --all");
+        return Err(error.hint("wagg explain --all"));
     }
-    Err(error)
+    Err(near.iter().fold(error, |error, code| {
+        error.hint(format!("wagg explain {code}"))
+    }))
 }
 
-/// How many edits lead from `wanted` to `name`; a part of the name counts as one.
-fn distance(wanted: &str, name: &str) -> usize {
-    if wanted.len() >= 3 && name.contains(wanted) {
-        return usize::from(wanted != name);
-    }
-    // longer input is no name that was mistyped
-    if wanted.len() > 64 {
-        return usize::MAX;
-    }
-    let name: Vec<char> = name.chars().collect();
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    for (i, a) in wanted.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in name.iter().enumerate() {
-            let change = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+/// The code of this name, as a flag takes it.
+///
+/// # Errors
+/// A sentence that names codes near it, if there is none.
+pub fn parse_code(name: &str) -> std::result::Result<Code, String> {
+    name.parse().map_err(|unknown: UnknownCode| {
+        let near: Vec<String> = near(name).iter().map(ToString::to_string).collect();
+        if near.is_empty() {
+            format!("{unknown}; wagg explain --all names them")
+        } else {
+            format!("{unknown}; did you mean {}?", near.join(" or "))
         }
-    }
-    row[name.len()]
+    })
+}
+
+/// Up to three codes whose names are near to this one, the nearest first.
+fn near(name: &str) -> Vec<Code> {
+    let wanted = name.to_lowercase().replace(['-', ' '], "_");
+    let wanted = wanted.trim_matches(['[', ']']);
+    // a part of the name counts as one edit
+    let distance = |name: &str| match wanted.len() {
+        3.. if name.contains(wanted) => 1,
+        // longer input is no name that was mistyped
+        65.. => usize::MAX,
+        _ => strsim::levenshtein(wanted, name),
+    };
+    let most = (wanted.len() / 3).clamp(1, 3);
+    let mut near: Vec<(usize, Code)> = Code::ALL
+        .iter()
+        .map(|code| (distance(code.info().name), *code))
+        .filter(|(distance, _)| *distance <= most)
+        .collect();
+    near.sort_unstable();
+    near.into_iter().take(3).map(|(_, code)| code).collect()
 }
 
 #[cfg(test)]
@@ -215,8 +217,19 @@ mod tests {
         let hints = |name: &str| find(name).unwrap_err().hints;
         assert_eq!(hints("torn-tial"), ["wagg explain torn_tail"]);
         assert_eq!(hints("[torn_tail]"), ["wagg explain torn_tail"]);
-        assert_eq!(hints("quite something else"), ["wagg explain --all"]);
+        for nothing in ["quite something else", "help", "x", ""] {
+            assert_eq!(hints(nothing), ["wagg explain --all"], "{nothing}");
+        }
         assert!(hints("cycle").contains(&"wagg explain lineage_cycle".to_owned()));
-        assert_eq!(distance("kitten", "sitting"), 3);
+        let said = parse_code("torn-tial").unwrap_err();
+        assert_eq!(
+            said,
+            "\"torn-tial\" is no code of wagg; did you mean torn_tail?"
+        );
+        assert!(
+            parse_code("quite something else")
+                .unwrap_err()
+                .ends_with("names them")
+        );
     }
 }

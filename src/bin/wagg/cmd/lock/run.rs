@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use wagg::diag::{Code, Error, Exit, Result};
+use wagg::diag::{Code, Error, Exit, Result, shell_word};
 use wagg::ops::change::{settle_worker, writable};
 use wagg::ops::resolve::Resolver;
 use wagg::store::{LockRequest, Locks, Store, Waiting};
@@ -94,7 +94,12 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
                 std::io::ErrorKind::NotFound => 127,
                 _ => 126,
             };
-            ui.error(&Error::io("run", program.as_ref(), e));
+            // It may stand anywhere in the search path, so there is no place to look at.
+            let named = program.to_string_lossy();
+            let error = Error::new(Code::IoFailed, format!("failed to run {named}"))
+                .caused_by(e)
+                .hint(format!("command -v {}", shell_word(program)));
+            ui.error(&error);
             drop(guard);
             std::process::exit(code);
         }

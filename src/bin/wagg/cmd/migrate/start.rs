@@ -33,7 +33,7 @@ pub struct Start {
     deep: bool,
 
     /// How many threads to work with [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::cmd::verify::parse_count, allow_negative_numbers = true)]
     jobs: Option<NonZeroUsize>,
 
     /// Write the whole answer to a file as well

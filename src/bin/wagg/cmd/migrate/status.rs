@@ -3,7 +3,7 @@
 use wagg::diag::{Exit, Result};
 use wagg::layout::Paths;
 use wagg::ops::migrate::LeftWorker;
-use wagg::ops::migrate_status::{Status, WorkerStatus, status};
+use wagg::ops::migrate_status::{NO_CHECKPOINT, Status, WorkerStatus, status};
 use wagg::record::document::MigrationDiagnostic;
 
 use crate::cmd::store;
@@ -65,14 +65,20 @@ fn show(status: &Status, list: &ListFlags, ui: &Ui) -> Result<()> {
         )?;
     }
     if matches!(ui.format(), Format::Table | Format::Tsv) && s.manifest {
+        let not_reached = s.states.get(NO_CHECKPOINT).copied().unwrap_or(0);
         ui.status(format!(
-            "{}; {} left, {} in the legacy roots",
+            "{}; {} left{}, {} in the legacy roots",
             if s.complete {
                 "the manifest says that no Worker is left"
             } else {
                 "the manifest says that the migration is not complete"
             },
             text::plural(s.left, "Worker", "Workers"),
+            match not_reached {
+                0 => String::new(),
+                n if n == s.left => " since no run has come to them".to_owned(),
+                n => format!(", to {n} of which no run has come"),
+            },
             text::plural(s.diagnostics.len() as u64, "source", "sources"),
         ));
         if s.left > 0 || !s.complete {

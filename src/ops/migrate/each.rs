@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-#[cfg(debug_assertions)]
+#[cfg(any(test, debug_assertions))]
 use crate::store::fs::fault;
 
 /// The answers of so many items are held at a time.
@@ -70,10 +70,10 @@ fn all_of<T: Sync, S, R: Send>(
 /// The same work in a thread that is about to be started, with the faults that a test planned for
 /// this one.
 pub(super) fn under<R>(f: impl FnOnce() -> R) -> impl FnOnce() -> R {
-    #[cfg(debug_assertions)]
+    #[cfg(any(test, debug_assertions))]
     let planned = fault::current();
     move || {
-        #[cfg(debug_assertions)]
+        #[cfg(any(test, debug_assertions))]
         if let Some(planned) = planned {
             return planned.run(f);
         }

@@ -49,13 +49,13 @@ pub(super) enum Verdict {
     Go,
     /// Write only so many bytes, then fail like this.
     #[cfg_attr(
-        not(debug_assertions),
+        not(any(test, debug_assertions)),
         expect(dead_code, reason = "said by debug builds only")
     )]
     Short(usize, io::Error),
 }
 
-#[cfg(not(debug_assertions))]
+#[cfg(not(any(test, debug_assertions)))]
 mod hook {
     use super::{Path, Step, Verdict, io};
 
@@ -87,7 +87,7 @@ mod hook {
 /// Tells the model of a power cut what is about to change. Nothing in a release build.
 macro_rules! note {
     ($model:ident => $what:expr) => {
-        #[cfg(debug_assertions)]
+        #[cfg(any(test, debug_assertions))]
         $crate::store::fs::fault::with_model(|$model| $what)?;
     };
 }
@@ -95,13 +95,13 @@ pub(super) use note;
 
 #[cfg(target_os = "linux")]
 pub(super) use hook::can_sync_fs;
-#[cfg(debug_assertions)]
+#[cfg(any(test, debug_assertions))]
 pub(super) use hook::with_model;
-#[cfg(debug_assertions)]
+#[cfg(any(test, debug_assertions))]
 pub use hook::{Crash, Crashed, Fault, Plan, crash_everywhere, current, is_death, is_tried};
 pub(super) use hook::{before, can_rename_without_replacing, is_real};
 
-#[cfg(debug_assertions)]
+#[cfg(any(test, debug_assertions))]
 mod hook {
     use super::super::power::{Loss, Power};
     use super::{Path, Step, Verdict, io};

@@ -8,7 +8,7 @@ mod entry;
 mod failure;
 pub mod fault;
 mod place;
-#[cfg(debug_assertions)]
+#[cfg(any(test, debug_assertions))]
 mod power;
 mod staged;
 #[cfg(test)]
@@ -24,6 +24,6 @@ pub use place::{
     clear_leftover, ensure_dir_via, ensure_dirs, make_durable, move_aside, remove, remove_empty,
     session_staging_name, sync_dir, temp_name,
 };
-#[cfg(debug_assertions)]
+#[cfg(any(test, debug_assertions))]
 pub use power::Loss;
 pub use staged::{KeptDir, StagedDir, SyncFs, Synced};

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::super::marks::Marks;
 use super::*;
 use crate::record::scan::{Format, check_line};
 use crate::record::schema::RECORD;

@@ -2,18 +2,20 @@
 //! between lines.
 //!
 //! A fold sees lines in order and keeps a few numbers, the calls that are still open, and one hash
-//! for each call id. It knows nothing of other files: lineage is judged where all Segments of a
-//! Session are in sight.
+//! for each call id. What it keeps is bounded, whatever the lines hold. It knows nothing of other
+//! files: lineage is judged where all Segments of a Session are in sight.
 
 mod calls;
 mod carry;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use calls::Calls;
 pub use carry::MAX_CARRY;
 
 use super::facts::{Facts, Origin, Role};
+use super::json::Fault;
 use super::scan::{Line, Scanned, Tail, Verdict};
 use super::schema::{ItemKind, RecordKind};
 use crate::diag::{Code, plural};
@@ -25,8 +27,17 @@ pub const LONG_LINE: u64 = 16 * 1024 * 1024;
 /// Call ids above this many are not followed, so that memory stays bounded.
 const MAX_CALLS: usize = 1 << 20;
 
+/// Calls without a result above this many are not followed.
+const MAX_OPEN: usize = 10_000;
+
+/// Remarks of one code above this many are counted and not kept.
+const MAX_OF_A_CODE: u64 = 5_000;
+
 /// How many ids a message names before it only counts.
 const MAX_NAMED: usize = 5;
+
+/// How much of an id a message shows, in characters.
+const MAX_SHOWN: usize = 200;
 
 /// Something worth a finding, at a place of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,27 +110,57 @@ pub struct Outline {
     pub calls_not_followed: bool,
     /// The last record's time.
     pub last_ts: Option<u64>,
+    /// Remarks that are counted here and not kept, beyond the first few thousand of their code.
+    pub beyond: BTreeMap<Code, u64>,
 }
 
 /// A tool call without a result so far.
 #[derive(Debug, Clone)]
 struct Open {
+    /// As a message shows it.
     id: String,
     line: u64,
     byte: u64,
     seed: Option<usize>,
     epoch: u64,
-    /// The first bad line behind it.
-    bad_line: Option<usize>,
 }
 
-/// A line that is no good record.
+/// The first few of many ids, as a message shows them, and how many there are.
+#[derive(Debug, Default)]
+struct Names {
+    first: Vec<String>,
+    count: u64,
+}
+
+impl Names {
+    fn push(&mut self, id: String) {
+        self.count += 1;
+        if self.first.len() < MAX_NAMED {
+            self.first.push(id);
+        }
+    }
+}
+
+impl std::fmt::Display for Names {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (n, id) in self.first.iter().enumerate() {
+            write!(f, "{}{id:?}", if n > 0 { ", " } else { "" })?;
+        }
+        match self.count - self.first.len() as u64 {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// A line that is no good record, and whose remark is kept.
 #[derive(Debug)]
 struct BadLine {
+    line: u64,
     remark: usize,
     records_before: u64,
-    open_calls: Vec<String>,
-    lost_calls: Vec<String>,
+    open_calls: Names,
+    lost_calls: Names,
     /// The end of the last run may have stood here.
     lost_end: bool,
 }
@@ -128,8 +169,13 @@ struct BadLine {
 pub struct Fold {
     outline: Outline,
     remarks: Vec<Remark>,
+    /// How many remarks there are of each code, kept or not.
+    of_code: BTreeMap<Code, u64>,
     bad: Vec<BadLine>,
-    open: BTreeMap<String, Open>,
+    /// The number of the last bad line, and the good records before it.
+    last_bad: Option<(u64, u64)>,
+    /// By the hash of the id.
+    open: BTreeMap<u64, Open>,
     calls: Calls,
     too_many_calls: bool,
     /// Rises with every turn; what was open in an earlier one and is never answered is left over.
@@ -176,7 +222,9 @@ impl Fold {
         Self {
             outline: Outline::default(),
             remarks: Vec::new(),
+            of_code: BTreeMap::new(),
             bad: Vec::new(),
+            last_bad: None,
             open: BTreeMap::new(),
             calls: Calls::new(),
             too_many_calls: false,
@@ -211,42 +259,66 @@ impl Fold {
         }
         match &line.verdict {
             Verdict::Blank => self.blank.see(line.number, line.offset),
-            Verdict::Bad(fault) => {
-                if self.outline.records == 0 && self.bad.is_empty() {
-                    self.first_line_bad = true;
-                }
-                self.outline.bad_lines += 1;
-                let message = if fault.at == line.offset || fault.code == Code::OversizedLine {
-                    fault.message.clone()
-                } else {
-                    format!(
-                        "{} (the line begins at byte {})",
-                        fault.message, line.offset
-                    )
-                };
-                self.remarks.push(Remark {
-                    code: fault.code,
-                    line: Some(line.number),
-                    byte: Some(fault.at),
-                    length: fault.length,
-                    message,
-                });
-                let index = self.bad.len();
-                for open in self.open.values_mut() {
-                    open.bad_line.get_or_insert(index);
-                }
-                self.bad.push(BadLine {
-                    remark: self.remarks.len() - 1,
-                    records_before: self.outline.records,
-                    open_calls: Vec::new(),
-                    lost_calls: Vec::new(),
-                    lost_end: false,
-                });
-                // Turn counts behind a gap start anew.
-                self.expected_turn = None;
-            }
+            Verdict::Bad(fault) => self.bad(line, fault),
             Verdict::Record(facts) => self.record(line, facts),
         }
+    }
+
+    fn bad(&mut self, line: &Line<'_>, fault: &Fault) {
+        if self.outline.records == 0 && self.outline.bad_lines == 0 {
+            self.first_line_bad = true;
+        }
+        self.outline.bad_lines += 1;
+        let records_before = self.outline.records;
+        self.last_bad = Some((line.number, records_before));
+        // Turn counts behind a gap start anew.
+        self.expected_turn = None;
+        let kept = self.remark(fault.code, || Remark {
+            code: fault.code,
+            line: Some(line.number),
+            byte: Some(fault.at),
+            length: fault.length,
+            message: if fault.at == line.offset || fault.code == Code::OversizedLine {
+                fault.message.clone()
+            } else {
+                format!(
+                    "{} (the line begins at byte {})",
+                    fault.message, line.offset
+                )
+            },
+        });
+        if kept {
+            self.bad.push(BadLine {
+                line: line.number,
+                remark: self.remarks.len() - 1,
+                records_before,
+                open_calls: Names::default(),
+                lost_calls: Names::default(),
+                lost_end: false,
+            });
+        }
+    }
+
+    /// Keeps a remark if there are not too many of its code; says whether.
+    fn remark(&mut self, code: Code, remark: impl FnOnce() -> Remark) -> bool {
+        let count = self.of_code.entry(code).or_default();
+        *count += 1;
+        let keep = *count <= MAX_OF_A_CODE;
+        if keep {
+            self.remarks.push(remark());
+        }
+        keep
+    }
+
+    /// Keeps a remark that there is one of in a Segment.
+    fn remark_once(&mut self, remark: Remark) {
+        self.remark(remark.code, || remark);
+    }
+
+    /// The last bad line, if its remark is kept.
+    fn last_bad_line(&mut self) -> Option<&mut BadLine> {
+        let (line, _) = self.last_bad?;
+        self.bad.last_mut().filter(|bad| bad.line == line)
     }
 
     /// Takes the next line of a trace, whose records are only counted.
@@ -270,11 +342,21 @@ impl Fold {
     }
 
     fn remark_line(&mut self, code: Code, line: &Line<'_>, message: String, length: Option<u64>) {
-        self.remarks.push(Remark {
+        self.remark(code, || Remark {
             code,
             line: Some(line.number),
             byte: Some(line.offset),
             length,
+            message,
+        });
+    }
+
+    fn remark_item(&mut self, code: Code, line: &Line<'_>, at: u64, message: String) {
+        self.remark(code, || Remark {
+            code,
+            line: Some(line.number),
+            byte: Some(at),
+            length: None,
             message,
         });
     }
@@ -395,62 +477,50 @@ impl Fold {
             let id = facts.call_id(item);
             match item.kind {
                 ItemKind::ToolCall => {
-                    let fresh = self.remember(id);
-                    if self.open.contains_key(id) || !fresh {
-                        self.remarks.push(Remark {
-                            code: Code::DuplicateCallId,
-                            line: Some(line.number),
-                            byte: Some(item.at),
-                            length: None,
-                            message: format!(
-                                "the call id {id:?} was used by an earlier call{}",
-                                in_seed(place)
-                            ),
-                        });
-                    }
-                    if self.open.len() < MAX_CALLS {
-                        self.open.insert(
-                            id.to_owned(),
-                            Open {
-                                id: id.to_owned(),
-                                line: line.number,
-                                byte: item.at,
-                                seed: place,
-                                epoch: self.epoch,
-                                bad_line: None,
-                            },
+                    let key = self.calls.hash(id);
+                    let fresh = self.remember(key);
+                    if self.open.contains_key(&key) || !fresh {
+                        let message = format!(
+                            "the call id {:?} was used by an earlier call{}",
+                            shown(id),
+                            in_seed(place)
                         );
+                        self.remark_item(Code::DuplicateCallId, line, item.at, message);
+                    }
+                    if self.open.len() < MAX_OPEN {
+                        let call = Open {
+                            id: shown(id).into_owned(),
+                            line: line.number,
+                            byte: item.at,
+                            seed: place,
+                            epoch: self.epoch,
+                        };
+                        self.open.insert(key, call);
+                    } else {
+                        self.too_many_calls = true;
                     }
                 }
                 ItemKind::ToolResult => {
-                    if self.open.remove(id).is_some() || self.too_many_calls {
+                    let key = self.calls.hash(id);
+                    if self.open.remove(&key).is_some() || self.too_many_calls {
                         continue;
                     }
-                    if self.calls.contains(id) {
-                        self.remarks.push(Remark {
-                            code: Code::DuplicateCallId,
-                            line: Some(line.number),
-                            byte: Some(item.at),
-                            length: None,
-                            message: format!(
-                                "a second result for the call {id:?}{}",
-                                in_seed(place)
-                            ),
-                        });
-                    } else if let Some(bad) = self.bad.last_mut() {
+                    let id = shown(id);
+                    if self.calls.contains(key) {
+                        let message =
+                            format!("a second result for the call {id:?}{}", in_seed(place));
+                        self.remark_item(Code::DuplicateCallId, line, item.at, message);
+                    } else if self.last_bad.is_some() {
                         // Its call may have stood on the line that can not be read.
-                        bad.lost_calls.push(id.to_owned());
+                        if let Some(bad) = self.last_bad_line() {
+                            bad.lost_calls.push(id.into_owned());
+                        }
                     } else {
-                        self.remarks.push(Remark {
-                            code: Code::OrphanToolResult,
-                            line: Some(line.number),
-                            byte: Some(item.at),
-                            length: None,
-                            message: format!(
-                                "the result of {id:?} has no call before it{}",
-                                in_seed_of(place, facts.items.len())
-                            ),
-                        });
+                        let message = format!(
+                            "the result of {id:?} has no call before it{}",
+                            in_seed_of(place, facts.items.len())
+                        );
+                        self.remark_item(Code::OrphanToolResult, line, item.at, message);
                     }
                 }
                 ItemKind::Message if seed && item.role == Some(Role::User) => {
@@ -462,13 +532,13 @@ impl Fold {
         }
     }
 
-    /// Notes a call id; false if it was there.
-    fn remember(&mut self, id: &str) -> bool {
+    /// Notes the hash of a call id; false if it was there.
+    fn remember(&mut self, key: u64) -> bool {
         if self.calls.seen.len() >= MAX_CALLS {
             self.too_many_calls = true;
             return true;
         }
-        self.calls.insert(id)
+        self.calls.insert(key)
     }
 
     /// Ends the fold: what the Segment comes to, and what is worth a finding, in the order of lines.
@@ -483,17 +553,18 @@ impl Fold {
         self.finish_tallies();
         if let Some(tail) = scanned.tail {
             let message = self.tail_message(&tail);
-            self.remarks.push(Remark {
+            let partial = self.partial;
+            self.remark_once(Remark {
                 code: Code::TornTail,
                 // Lines that were not shown were not counted either.
-                line: (!self.partial).then_some(scanned.lines + 1),
+                line: (!partial).then_some(scanned.lines + 1),
                 byte: Some(scanned.committed),
                 length: Some(tail.length),
                 message,
             });
         }
         if self.outline.records == 0 && self.outline.bad_lines == 0 && scanned.tail.is_none() {
-            self.remarks.push(Remark {
+            self.remark_once(Remark {
                 code: Code::EmptySegment,
                 line: None,
                 byte: None,
@@ -503,6 +574,11 @@ impl Fold {
         }
         self.remarks
             .sort_by_key(|r| (r.byte.unwrap_or(0), r.line.unwrap_or(0)));
+        let beyond = self.of_code.into_iter();
+        self.outline.beyond = beyond
+            .filter_map(|(code, count)| Some((code, count.checked_sub(MAX_OF_A_CODE)?)))
+            .filter(|(_, count)| *count > 0)
+            .collect();
         (self.outline, self.remarks)
     }
 
@@ -512,7 +588,7 @@ impl Fold {
         };
         let behind_damage = self.first_line_bad;
         match self.outline.start {
-            None if !behind_damage => self.remarks.push(Remark {
+            None if !behind_damage => self.remark_once(Remark {
                 code: Code::MissingSegmentStart,
                 line: Some(line),
                 byte: Some(byte),
@@ -522,7 +598,7 @@ impl Fold {
                     records(self.outline.records)
                 ),
             }),
-            Some(start) if self.before_start > 0 && !behind_damage => self.remarks.push(Remark {
+            Some(start) if self.before_start > 0 && !behind_damage => self.remark_once(Remark {
                 code: Code::RecordBeforeStart,
                 line: Some(line),
                 byte: Some(byte),
@@ -540,12 +616,16 @@ impl Fold {
     fn finish_calls(&mut self) {
         let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
         open.sort_by_key(|o| o.byte);
-        let mut dangling = Vec::new();
+        let mut dangling = Names::default();
         for call in open {
-            if let Some(bad) = call.bad_line.and_then(|i| self.bad.get_mut(i)) {
-                bad.open_calls.push(call.id);
+            if self.last_bad.is_some_and(|(line, _)| line > call.line) {
+                // Its result may have stood on the first of the bad lines behind it.
+                let behind = self.bad.partition_point(|bad| bad.line <= call.line);
+                if let Some(bad) = self.bad.get_mut(behind) {
+                    bad.open_calls.push(call.id);
+                }
             } else if call.epoch < self.active_epoch {
-                self.remarks.push(Remark {
+                self.remark(Code::UnansweredToolCall, || Remark {
                     code: Code::UnansweredToolCall,
                     line: Some(call.line),
                     byte: Some(call.byte),
@@ -561,16 +641,16 @@ impl Fold {
             }
         }
         let records = self.outline.records;
-        if self.run_open.is_some()
-            && let Some(bad) = self.bad.last_mut().filter(|b| b.records_before == records)
-        {
-            bad.lost_end = true;
+        if self.run_open.is_some() && self.last_bad.is_some_and(|(_, before)| before == records) {
+            if let Some(bad) = self.last_bad_line() {
+                bad.lost_end = true;
+            }
         } else if let Some(line) = self.run_open {
-            let calls = match dangling.len() {
+            let calls = match dangling.count {
                 0 => "no tool call is open".to_owned(),
-                _ => format!("open: {}; whether it ran is not known", named(&dangling)),
+                _ => format!("open: {dangling}; whether it ran is not known"),
             };
-            self.remarks.push(Remark {
+            self.remark_once(Remark {
                 code: Code::InterruptedRun,
                 line: Some(line),
                 byte: None,
@@ -593,17 +673,11 @@ impl Fold {
                 "; {} before it and {after} after it are whole",
                 records(bad.records_before)
             ));
-            if !bad.open_calls.is_empty() {
-                message.push_str(&format!(
-                    "; without a readable result: {}",
-                    named(&bad.open_calls)
-                ));
+            if bad.open_calls.count > 0 {
+                message.push_str(&format!("; without a readable result: {}", bad.open_calls));
             }
-            if !bad.lost_calls.is_empty() {
-                message.push_str(&format!(
-                    "; without a readable call: {}",
-                    named(&bad.lost_calls)
-                ));
+            if bad.lost_calls.count > 0 {
+                message.push_str(&format!("; without a readable call: {}", bad.lost_calls));
             }
             if bad.lost_end {
                 message.push_str("; the end of the last run may have stood here");
@@ -638,17 +712,22 @@ impl Fold {
                 )
             }),
         ];
-        for (code, tally, message) in all {
-            if let Some((line, byte)) = tally.first {
-                self.remarks.push(Remark {
+        let remarks: Vec<Remark> = all
+            .into_iter()
+            .filter_map(|(code, tally, message)| {
+                let (line, byte) = tally.first?;
+                Some(Remark {
                     code,
                     line: Some(line),
                     byte: Some(byte),
                     length: None,
                     message: message(tally.count),
-                });
-            }
-        }
+                })
+            })
+            .collect();
+        remarks
+            .into_iter()
+            .for_each(|remark| self.remark_once(remark));
     }
 
     fn tail_message(&self, tail: &Tail) -> String {
@@ -699,17 +778,12 @@ fn records(n: u64) -> String {
     plural(n, "record", "records")
 }
 
-fn named(ids: &[String]) -> String {
-    let mut text = ids
-        .iter()
-        .take(MAX_NAMED)
-        .map(|id| format!("{id:?}"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    if ids.len() > MAX_NAMED {
-        text.push_str(&format!(" and {} more", ids.len() - MAX_NAMED));
+/// An id as a message shows it.
+fn shown(id: &str) -> Cow<'_, str> {
+    match id.char_indices().nth(MAX_SHOWN) {
+        None => id.into(),
+        Some((end, _)) => format!("{}…", &id[..end]).into(),
     }
-    text
 }
 
 fn in_seed(place: Option<usize>) -> String {

@@ -11,7 +11,9 @@ use serde_json::value::RawValue;
 
 use super::cross::All;
 use super::partition::{How, Part, PartWorker, baseline};
-use super::{Collector, Digest, Found, NotLookedAt, Options, Report, Run, Summary, cross};
+use super::{
+    Collector, Digest, Found, NotLookedAt, Options, Report, Run, Summary, Unlisted, cross,
+};
 use crate::diag::{Code, Error, Finding, Locus, NoProgress, Result, Severity, Subject, plural};
 use crate::layout::{CatalogVersion, Generation, SegmentId, SessionId, WorkerId};
 use crate::record::Spare;
@@ -28,6 +30,7 @@ pub struct PartReport {
     file: PathBuf,
     findings: Vec<Finding>,
     summary: Summary,
+    unlisted: Vec<Unlisted>,
     not_looked_at: Vec<NotLookedAt>,
     digests: Vec<Digest>,
     part: Part,
@@ -43,6 +46,8 @@ struct RawReport<'a> {
 
 #[derive(Deserialize)]
 struct RawSummary {
+    #[serde(default)]
+    not_listed_workers: Vec<Unlisted>,
     #[serde(default)]
     not_looked_at_places: Vec<NotLookedAt>,
     #[serde(default)]
@@ -133,6 +138,7 @@ impl PartReport {
             file: file.to_owned(),
             findings,
             summary,
+            unlisted: rest.not_listed_workers,
             not_looked_at: rest.not_looked_at_places,
             digests: rest.digests,
             part,
@@ -181,6 +187,9 @@ pub fn merge(mut parts: Vec<PartReport>, known: BTreeSet<String>) -> Result<Repo
         collector.report.summary.add(&report.summary);
         for finding in report.findings {
             collector.keep(finding);
+        }
+        for unlisted in &report.unlisted {
+            collector.unlisted.add_all(unlisted);
         }
         collector.report.not_looked_at.extend(report.not_looked_at);
         collector.report.digests.extend(report.digests);

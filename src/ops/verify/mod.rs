@@ -21,6 +21,7 @@ mod partition;
 mod resume;
 mod runs;
 mod segment;
+mod unlisted;
 mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,7 @@ use collect::{Collector, Found};
 pub use file::verify_files;
 pub use merge::{PartReport, merge};
 pub use partition::{Part, Partition};
+pub use unlisted::Unlisted;
 
 use crate::diag::{Code, Error, Finding, Progress, Result, Severity};
 use crate::layout::{CatalogVersion, SegmentId, WorkerId};
@@ -152,7 +154,8 @@ pub struct Summary {
     pub not_looked_at: u64,
     /// Findings that were known before or are ignored.
     pub suppressed: u64,
-    /// Findings that are counted here and not listed, beyond the first fifty thousand.
+    /// Findings that are counted here and not listed, beyond the first fifty thousand of all and
+    /// the first five thousand of one code in one file.
     pub not_listed: u64,
     /// Only documents, first records and file ends were read.
     pub quick: bool,
@@ -163,11 +166,11 @@ pub struct Summary {
 }
 
 impl Summary {
-    fn count(&mut self, severity: Severity) {
+    fn count(&mut self, severity: Severity, count: u64) {
         match severity {
-            Severity::Error => self.errors += 1,
-            Severity::Warning => self.warnings += 1,
-            Severity::Info => self.infos += 1,
+            Severity::Error => self.errors += count,
+            Severity::Warning => self.warnings += count,
+            Severity::Info => self.infos += count,
         }
     }
 
@@ -195,6 +198,9 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The counts.
     pub summary: Summary,
+    /// Whose findings are not all listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<Unlisted>,
     /// What was asked for and not looked at.
     pub not_looked_at: Vec<NotLookedAt>,
     /// Digests, if they were asked for.

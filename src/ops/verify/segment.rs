@@ -6,6 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use super::collect::Beyond;
 use super::resume::{self, At, Looked};
 use super::{Digest, Found, NotLookedAt, Run};
 use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject, hex};
@@ -133,11 +134,20 @@ fn judge(
             sha256: hex(&sha256),
         });
     }
+    for (code, count) in &outline.beyond {
+        found.beyond.push(Beyond {
+            code: *code,
+            severity: severity(*code, format, run),
+            worker_id: subject.worker_id,
+            count: *count,
+        });
+    }
     for remark in remarks {
         if let Some(finding) = finding(remark, &at.path(), subject, format, run) {
             found.findings.push(finding);
         }
     }
+    found.bound();
     outline
 }
 
@@ -293,23 +303,29 @@ fn finding(
         byte: remark.byte,
         length: remark.length,
     };
-    let mut severity = code.info().severity.unwrap_or(Severity::Error);
     let mut message = remark.message;
-    if severity == Severity::Error {
-        if trace {
-            severity = Severity::Warning;
-            message.push_str("; a trace is never replayed, so no history is concerned");
-        } else if code == Code::UnknownKind && run.version != crate::layout::CatalogVersion::V1 {
-            severity = Severity::Warning;
-        }
+    if trace && code.info().severity == Some(Severity::Error) {
+        message.push_str("; a trace is never replayed, so no history is concerned");
     }
     let line = remark.line.filter(|_| !trace);
     let hint = hint(code, subject, line);
-    let finding = Finding::new(code, subject, locus, message).with_severity(severity);
+    let finding =
+        Finding::new(code, subject, locus, message).with_severity(severity(code, format, run));
     Some(match hint {
         Some(hint) => finding.with_hint(hint),
         None => finding,
     })
+}
+
+/// How bad what a code says is in such a file.
+fn severity(code: Code, format: Format, run: &Run<'_>) -> Severity {
+    let severity = code.info().severity.unwrap_or(Severity::Error);
+    let newer = run.version != crate::layout::CatalogVersion::V1;
+    let milder = format == Format::Trace || (code == Code::UnknownKind && newer);
+    if milder && severity == Severity::Error {
+        return Severity::Warning;
+    }
+    severity
 }
 
 /// The command to go on with; `line` is one of a Segment.

@@ -29,13 +29,13 @@ impl Calls {
         hasher.finish()
     }
 
-    /// Whether an id was used.
-    pub fn contains(&self, id: &str) -> bool {
-        self.seen.contains(&self.hash(id))
+    /// Whether the id of this hash was used.
+    pub fn contains(&self, key: u64) -> bool {
+        self.seen.contains(&key)
     }
 
-    /// Notes an id; false if it was used.
-    pub fn insert(&mut self, id: &str) -> bool {
-        self.seen.insert(self.hash(id))
+    /// Notes the hash of an id; false if it was used.
+    pub fn insert(&mut self, key: u64) -> bool {
+        self.seen.insert(key)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{BadLine, Calls, Fold, MAX_CALLS, Open, Outline, Remark, Start, Tally};
+use super::{BadLine, Calls, Fold, MAX_CALLS, Names, Open, Outline, Remark, Start, Tally};
 use crate::diag::Code;
 use crate::layout::{SegmentId, SessionId};
 use crate::record::facts::Origin;
@@ -23,7 +23,9 @@ impl Fold {
         let Self {
             outline,
             remarks,
+            of_code,
             bad,
+            last_bad,
             open,
             calls,
             too_many_calls,
@@ -53,6 +55,12 @@ impl Fold {
                 return None;
             }
         }
+        to.number(of_code.len() as u64);
+        for (code, count) in of_code {
+            to.text(code.info().name);
+            to.number(*count);
+        }
+        to.maybe(*last_bad, put_place);
         to.number(bad.len() as u64);
         for line in bad {
             put_bad(&mut to, line);
@@ -61,7 +69,8 @@ impl Fold {
             }
         }
         to.number(open.len() as u64);
-        for call in open.values() {
+        for (key, call) in open {
+            to.number(*key);
             put_open(&mut to, call);
             if to.len() > MAX_CARRY {
                 return None;
@@ -100,15 +109,15 @@ impl Fold {
         let mut from = Unpack::new(bytes);
         let outline = take_outline(&mut from)?;
         let remarks = from.list(take_remark)?;
+        let of_code = from.list(|from| Some((take_code(from)?, from.number()?)))?;
+        let of_code = of_code.into_iter().collect();
+        let last_bad = from.maybe(take_place)?;
         let bad = from.list(take_bad)?;
         if bad.iter().any(|line| line.remark >= remarks.len()) {
             return None;
         }
-        let open: BTreeMap<String, Open> = from
-            .list(take_open)?
-            .into_iter()
-            .map(|call| (call.id.clone(), call))
-            .collect();
+        let open = from.list(|from| Some((from.number()?, take_open(from)?)))?;
+        let open = open.into_iter().collect();
         let too_many_calls = from.flag()?;
         let epoch = from.number()?;
         let active_epoch = from.number()?;
@@ -142,7 +151,9 @@ impl Fold {
         Some(Self {
             outline,
             remarks,
+            of_code,
             bad,
+            last_bad,
             open,
             calls: known,
             too_many_calls,
@@ -212,6 +223,8 @@ fn put_outline(to: &mut Pack, outline: &Outline) {
         first_ts,
         calls_not_followed,
         last_ts,
+        // Only known at the end.
+        beyond: _,
     } = outline;
     to.number(*records);
     to.number(*bad_lines);
@@ -279,6 +292,7 @@ fn take_outline(from: &mut Unpack<'_>) -> Option<Outline> {
         first_ts: from.maybe_number()?,
         calls_not_followed: from.flag()?,
         last_ts: from.maybe_number()?,
+        beyond: BTreeMap::new(),
     })
 }
 
@@ -297,9 +311,13 @@ fn put_remark(to: &mut Pack, remark: &Remark) {
     to.text(message);
 }
 
+fn take_code(from: &mut Unpack<'_>) -> Option<Code> {
+    from.text()?.parse().ok()
+}
+
 fn take_remark(from: &mut Unpack<'_>) -> Option<Remark> {
     Some(Remark {
-        code: from.text()?.parse::<Code>().ok()?,
+        code: take_code(from)?,
         line: from.maybe_number()?,
         byte: from.maybe_number()?,
         length: from.maybe_number()?,
@@ -307,32 +325,41 @@ fn take_remark(from: &mut Unpack<'_>) -> Option<Remark> {
     })
 }
 
-fn put_texts(to: &mut Pack, texts: &[String]) {
-    to.number(texts.len() as u64);
-    texts.iter().for_each(|text| to.text(text));
+fn put_names(to: &mut Pack, names: &Names) {
+    to.number(names.count);
+    to.number(names.first.len() as u64);
+    names.first.iter().for_each(|name| to.text(name));
 }
 
-fn put_bad(to: &mut Pack, line: &BadLine) {
+fn take_names(from: &mut Unpack<'_>) -> Option<Names> {
+    let (count, first) = (from.number()?, from.list(Unpack::text)?);
+    (first.len() as u64 <= count).then_some(Names { first, count })
+}
+
+fn put_bad(to: &mut Pack, bad: &BadLine) {
     let BadLine {
+        line,
         remark,
         records_before,
         open_calls,
         lost_calls,
         lost_end,
-    } = line;
+    } = bad;
+    to.number(*line);
     to.number(*remark as u64);
     to.number(*records_before);
-    put_texts(to, open_calls);
-    put_texts(to, lost_calls);
+    put_names(to, open_calls);
+    put_names(to, lost_calls);
     to.flag(*lost_end);
 }
 
 fn take_bad(from: &mut Unpack<'_>) -> Option<BadLine> {
     Some(BadLine {
+        line: from.number()?,
         remark: from.index()?,
         records_before: from.number()?,
-        open_calls: from.list(Unpack::text)?,
-        lost_calls: from.list(Unpack::text)?,
+        open_calls: take_names(from)?,
+        lost_calls: take_names(from)?,
         lost_end: from.flag()?,
     })
 }
@@ -344,13 +371,11 @@ fn put_open(to: &mut Pack, call: &Open) {
         byte,
         seed,
         epoch,
-        bad_line,
     } = call;
     to.text(id);
     put_place(to, (*line, *byte));
     to.maybe_number(seed.map(|n| n as u64));
     to.number(*epoch);
-    to.maybe_number(bad_line.map(|n| n as u64));
 }
 
 fn take_open(from: &mut Unpack<'_>) -> Option<Open> {
@@ -362,6 +387,5 @@ fn take_open(from: &mut Unpack<'_>) -> Option<Open> {
         byte,
         seed: from.maybe(Unpack::index)?,
         epoch: from.number()?,
-        bad_line: from.maybe(Unpack::index)?,
     })
 }

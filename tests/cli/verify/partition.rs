@@ -508,17 +508,50 @@ fn a_part_goes_with_what_narrows_nothing_else() {
     assert_eq!(summary["reused_bytes"], summary["bytes"], "{out}");
 }
 
-/// More findings than are listed: the same ones are, whoever found them.
+/// More findings than are listed: the same ones are, whoever found them, and no Worker passes whose
+/// findings have no room.
 #[test]
 fn the_same_findings_are_listed_of_very_many() {
     let kit = Kit::v1();
-    for n in 2..=4 {
+    for n in 2..=13 {
         let worker = kit.store.worker(n);
         worker.usual(n);
-        damage::append(&worker.segment_path(n * 16 + 1), b"x\n".repeat(18_000));
+        damage::append(&worker.segment_path(n * 16 + 1), b"x\n".repeat(5_500));
     }
     let run = in_store(&kit.env, &kit.store);
     let whole = so_many_make_the_whole(&[2], &kit.env.dir(), &run, &[]);
     assert_eq!(findings(&whole).len(), 50_000);
-    assert_eq!(whole.json()["summary"]["not_listed"], 4000, "not listed");
+    let summary = &whole.json()["summary"];
+    assert_eq!(summary["errors"], 66_000, "all are counted");
+    assert_eq!(summary["not_listed"], 16_000, "not listed");
+    let unlisted: Vec<_> = summary["not_listed_workers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|u| {
+            (
+                u["worker_id"].as_str().unwrap(),
+                u["errors"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(unlisted[0], ("2", 500), "of one file");
+    assert_eq!(unlisted[10..], [("12", 5_500), ("13", 5_500)], "of all");
+    let junit = kit.env.path("report.xml");
+    let report = format!("junit={}", junit.display());
+    let out = kit.verify(&["--report", &report, "--ids"]).status(1);
+    let ids: Vec<String> = (2..=13).map(|n| n.to_string()).collect();
+    assert_eq!(out.stdout(), ids.join("\n") + "\n");
+    assert!(
+        out.stderr.contains("concerned: Worker 2 (5500 errors)"),
+        "{}",
+        out.stderr
+    );
+    let junit = std::fs::read_to_string(junit).unwrap();
+    assert!(junit.contains("failures=\"12\""), "{}", &junit[..300]);
+    let sarif = kit.env.path("report.sarif");
+    let report = format!("sarif={}", sarif.display());
+    let _ = kit.verify(&["--report", &report, "-q"]).status(1);
+    let sarif = std::fs::read_to_string(sarif).unwrap();
+    assert!(sarif.contains("16000 findings counted and not listed, in 12 Workers"));
 }

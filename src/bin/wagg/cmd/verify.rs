@@ -1,6 +1,6 @@
 //! `wagg verify`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use wagg::record::Limits;
 
 use super::output::Outputs;
 use super::{input, store};
-use crate::ui::{Cell, Column, Format, ListFlags, Row, Ui, sanitize, text};
+use crate::ui::{Cell, Column, Format, ListFlags, NO_SUMMARY, Row, Ui, sanitize, text};
 
 /// Check a store against every rule of its format
 ///
@@ -200,10 +200,55 @@ pub const SCHEMA: &str = "wagg.verify/1";
 /// Prints a report: findings to stdout, the rest of a person's answer to stderr. `store` says that
 /// it is one of a store, and not of single files.
 pub fn show(report: &Report, list: &ListFlags, store: bool, ui: &Ui) -> Result<()> {
-    super::findings::show(SCHEMA, &report.findings, list, &Shown::of(report), ui)?;
+    if !report.unlisted.is_empty() && !ui.is_data() && (list.ids || list.null) {
+        ui.list(SCHEMA, whose(report, ui), list, NO_SUMMARY, "no findings")?;
+    } else {
+        super::findings::show(SCHEMA, &report.findings, list, &Shown::of(report), ui)?;
+    }
     digests(report, list, ui)?;
     tell(report, store, ui);
     Ok(())
+}
+
+/// One whose findings there are, listed or not.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Whose(String);
+
+impl Row for Whose {
+    const NOUN: &'static str = "findings";
+    const TYPE: &'static str = "finding";
+    const COLUMNS: &'static [Column] = &[Column::new("WORKER")];
+
+    fn cells(&self) -> Vec<Cell> {
+        vec![Cell::new(&self.0)]
+    }
+
+    fn id(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// Each of whom findings are listed, and then each of whom others are not.
+fn whose(report: &Report, ui: &Ui) -> Vec<Whose> {
+    let infos = ui.verbose() > 0;
+    let listed = report
+        .findings
+        .iter()
+        .filter(|f| infos || f.severity != Severity::Info)
+        .map(Finding::id);
+    let others = report
+        .unlisted
+        .iter()
+        .filter(|u| u.errors + u.warnings > 0 || infos)
+        .filter_map(|u| u.worker_id)
+        .map(|id| id.to_string());
+    let mut seen = BTreeSet::new();
+    listed
+        .chain(others)
+        .filter(|id| seen.insert(id.clone()))
+        .map(Whose)
+        .collect()
 }
 
 /// Digests for a person, as `sha256sum` writes them. The columns of a pipe are those of findings.
@@ -234,6 +279,8 @@ pub struct Shown<'a> {
         skip_serializing_if = "<[_]>::is_empty"
     )]
     not_looked_at: &'a [verify::NotLookedAt],
+    #[serde(rename = "not_listed_workers", skip_serializing_if = "<[_]>::is_empty")]
+    unlisted: &'a [verify::Unlisted],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     digests: &'a [verify::Digest],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -246,6 +293,7 @@ impl<'a> Shown<'a> {
         Self {
             counts: &report.summary,
             not_looked_at: &report.not_looked_at,
+            unlisted: &report.unlisted,
             digests: &report.digests,
             partition: report.part.as_ref(),
         }
@@ -313,7 +361,7 @@ fn tell(report: &Report, store: bool, ui: &Ui) {
     }
     // Single files belong to nobody here, and each finding names its file.
     if store {
-        for victim in victims(&report.findings) {
+        for victim in victims(report) {
             ui.status(victim);
         }
     }
@@ -325,10 +373,11 @@ fn tell(report: &Report, store: bool, ui: &Ui) {
 }
 
 /// A line for each Worker that has an error: which of its histories are concerned.
-fn victims(findings: &[Finding]) -> Vec<String> {
+fn victims(report: &Report) -> Vec<String> {
     let mut all: Vec<(Option<WorkerId>, u64, BTreeSet<SegmentId>)> = Vec::new();
+    let errors = report.findings.iter();
     // The findings of one Worker stand together.
-    for finding in findings.iter().filter(|f| f.severity == Severity::Error) {
+    for finding in errors.filter(|f| f.severity == Severity::Error) {
         let worker = finding.subject.worker_id;
         let segment = finding.subject.segment_id;
         match all.last_mut().filter(|(id, ..)| *id == worker) {
@@ -339,6 +388,13 @@ fn victims(findings: &[Finding]) -> Vec<String> {
             None => all.push((worker, 1, segment.into_iter().collect())),
         }
     }
+    let unlisted = report.unlisted.iter().filter(|more| more.errors > 0);
+    let mut unlisted: BTreeMap<_, _> = unlisted.map(|more| (more.worker_id, more.errors)).collect();
+    for (id, errors, _) in &mut all {
+        *errors += unlisted.remove(id).unwrap_or(0);
+    }
+    let others = unlisted.into_iter();
+    all.extend(others.map(|(id, errors)| (id, errors, BTreeSet::new())));
     let more = all.len().saturating_sub(10);
     let mut lines: Vec<String> = all
         .into_iter()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestSuite};
-use wagg::diag::{Finding, Severity};
+use wagg::diag::{Finding, Severity, plural};
 use wagg::layout::WorkerId;
 use wagg::ops::verify::Report;
 
@@ -20,10 +20,16 @@ pub fn text(report: &Report) -> String {
             .or_default()
             .push(finding);
     }
+    let mut unlisted: BTreeMap<Option<WorkerId>, u64> = BTreeMap::new();
+    for more in &report.unlisted {
+        unlisted.insert(more.worker_id, more.errors);
+        by_worker.entry(more.worker_id).or_default();
+    }
     let mut suite = TestSuite::new("wagg verify");
     for (worker, findings) in by_worker {
         let name = worker.map_or_else(|| "store".to_owned(), |id| format!("Worker {id}"));
-        let mut case = TestCase::new(name, status(&findings));
+        let more = unlisted.get(&worker).copied().unwrap_or(0);
+        let mut case = TestCase::new(name, status(&findings, more));
         case.set_classname("wagg.verify");
         let rest: Vec<String> = findings
             .iter()
@@ -54,12 +60,19 @@ pub fn text(report: &Report) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-fn status(findings: &[&Finding]) -> TestCaseStatus {
-    let errors: Vec<String> = findings
+/// The status of findings, and of `more` errors that are not listed.
+fn status(findings: &[&Finding], more: u64) -> TestCaseStatus {
+    let mut errors: Vec<String> = findings
         .iter()
         .filter(|f| f.severity == Severity::Error)
         .map(|f| line(f))
         .collect();
+    if more > 0 {
+        let errors_more = plural(more, "error", "errors");
+        errors.push(format!(
+            "{errors_more} beside these, counted and not listed"
+        ));
+    }
     let Some(first) = errors.first() else {
         return TestCaseStatus::success();
     };

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0: what code hosts show beside a file.
 
 use serde_json::{Value, json};
-use wagg::diag::{Code, Finding, Severity};
+use wagg::diag::{Code, Finding, Severity, plural};
 use wagg::ops::verify::Report;
 
 fn level(severity: Severity) -> &'static str {
@@ -65,6 +65,18 @@ pub fn text(report: &Report) -> String {
         })
         .collect();
     let results: Vec<Value> = report.findings.iter().map(result).collect();
+    let mut missing: Vec<String> = report
+        .not_looked_at
+        .iter()
+        .map(|n| format!("not looked at: {}: {}", n.path, n.reason))
+        .collect();
+    if report.summary.not_listed > 0 {
+        missing.push(format!(
+            "{} counted and not listed, in {}",
+            plural(report.summary.not_listed, "finding", "findings"),
+            plural(report.unlisted.len() as u64, "Worker", "Workers")
+        ));
+    }
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -76,10 +88,10 @@ pub fn text(report: &Report) -> String {
             }},
             "results": results,
             "invocations": [{
-                "executionSuccessful": report.summary.not_looked_at == 0,
-                "toolExecutionNotifications": report.not_looked_at.iter().map(|n| json!({
+                "executionSuccessful": missing.is_empty(),
+                "toolExecutionNotifications": missing.iter().map(|text| json!({
                     "level": "warning",
-                    "message": { "text": format!("not looked at: {}: {}", n.path, n.reason) },
+                    "message": { "text": text },
                 })).collect::<Vec<_>>(),
             }],
         }],

@@ -37,7 +37,7 @@ use crate::store::Store;
 const MAGIC: &[u8] = b"wagg certificate\n";
 
 /// Rises when the form of the file changes.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// The length of a BLAKE3 digest, in bytes: of the certificate at its end, of each file's prefix.
 pub(super) const DIGEST: usize = 32;

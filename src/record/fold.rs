@@ -24,8 +24,9 @@ use crate::layout::SessionId;
 /// Lines above this length, in bytes, are worth a remark.
 pub const LONG_LINE: u64 = 16 * 1024 * 1024;
 
-/// Call ids above this many are not followed, so that memory stays bounded.
-const MAX_CALLS: usize = 1 << 20;
+/// Call ids above this many are not followed, so that memory stays bounded. So many fit a table of
+/// 2^20 places.
+const MAX_CALLS: usize = 900_000;
 
 /// Calls without a result above this many are not followed.
 const MAX_OPEN: usize = 10_000;

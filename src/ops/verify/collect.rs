@@ -9,7 +9,7 @@ use crate::diag::{Code, Finding, Severity};
 use crate::layout::WorkerId;
 
 /// Findings beyond this many are counted and not kept, so that memory stays bounded.
-const MAX_KEPT: usize = 50_000;
+const MAX_KEPT: usize = 20_000;
 
 /// Findings of one kind that are counted and not kept.
 pub(super) struct Beyond {

@@ -154,8 +154,8 @@ pub struct Summary {
     pub not_looked_at: u64,
     /// Findings that were known before or are ignored.
     pub suppressed: u64,
-    /// Findings that are counted here and not listed, beyond the first fifty thousand of all and
-    /// the first five thousand of one code in one file.
+    /// Findings that are counted here and not listed, beyond the first twenty thousand of all
+    /// and the first five thousand of one code in one file.
     pub not_listed: u64,
     /// Only documents, first records and file ends were read.
     pub quick: bool,

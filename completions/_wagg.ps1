@@ -519,7 +519,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Check single Segment or trace files, without a store')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'With --locked: how many seconds to wait for the lock; 0 does not wait')
             [CompletionResult]::new('--partition', '--partition', [CompletionResultType]::ParameterName, 'Look at part K of N only: each Worker is in one part, by its id')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads work [default: the number of processors]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads work, at most 256 [default: the number of processors]')
             [CompletionResult]::new('--max-line', '--max-line', [CompletionResultType]::ParameterName, 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)')
             [CompletionResult]::new('--max-findings', '--max-findings', [CompletionResultType]::ParameterName, 'Stop after this many errors and warnings')
             [CompletionResult]::new('--max-duration', '--max-duration', [CompletionResultType]::ParameterName, 'Stop after this time (30s, 5m, 2h)')
@@ -869,7 +869,7 @@ Register-ArgumentCompleter -Native -CommandName 'wagg' -ScriptBlock {
         'wagg;migrate' {
             [CompletionResult]::new('--sessions', '--sessions', [CompletionResultType]::ParameterName, 'The legacy Session root: one folder a Session')
             [CompletionResult]::new('--metadata', '--metadata', [CompletionResultType]::ParameterName, 'The legacy metadata root: one folder a Worker name')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads to work with [default: as many as there are processors]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'How many threads to work with, at most 256 [default: as many as there are processors]')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write the whole answer to a file as well')
             [CompletionResult]::new('--request-id', '--request-id', [CompletionResultType]::ParameterName, 'Make this change exactly once, however often the command is retried')
             [CompletionResult]::new('--actor', '--actor', [CompletionResultType]::ParameterName, 'Who acts, for the journal [default: user@host]')

@@ -488,7 +488,7 @@ set edit:completion:arg-completer[wagg] = {|@words|
             cand --file 'Check single Segment or trace files, without a store'
             cand --wait 'With --locked: how many seconds to wait for the lock; 0 does not wait'
             cand --partition 'Look at part K of N only: each Worker is in one part, by its id'
-            cand --jobs 'How many threads work [default: the number of processors]'
+            cand --jobs 'How many threads work, at most 256 [default: the number of processors]'
             cand --max-line 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)'
             cand --max-findings 'Stop after this many errors and warnings'
             cand --max-duration 'Stop after this time (30s, 5m, 2h)'
@@ -817,7 +817,7 @@ set edit:completion:arg-completer[wagg] = {|@words|
         &'wagg;migrate'= {
             cand --sessions 'The legacy Session root: one folder a Session'
             cand --metadata 'The legacy metadata root: one folder a Worker name'
-            cand --jobs 'How many threads to work with [default: as many as there are processors]'
+            cand --jobs 'How many threads to work with, at most 256 [default: as many as there are processors]'
             cand --report 'Write the whole answer to a file as well'
             cand --request-id 'Make this change exactly once, however often the command is retried'
             cand --actor 'Who acts, for the journal [default: user@host]'

@@ -464,7 +464,7 @@ complete -c wagg -n "__fish_wagg_using_subcommand run; and __fish_seen_subcomman
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l file -d 'Check single Segment or trace files, without a store' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l wait -d 'With --locked: how many seconds to wait for the lock; 0 does not wait' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l partition -d 'Look at part K of N only: each Worker is in one part, by its id' -r
-complete -c wagg -n "__fish_wagg_using_subcommand verify" -l jobs -d 'How many threads work [default: the number of processors]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand verify" -l jobs -d 'How many threads work, at most 256 [default: the number of processors]' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-line -d 'Do not look at lines longer than this (1GiB, 64MiB, 1000000)' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-findings -d 'Stop after this many errors and warnings' -r
 complete -c wagg -n "__fish_wagg_using_subcommand verify" -l max-duration -d 'Stop after this time (30s, 5m, 2h)' -r
@@ -783,7 +783,7 @@ complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s v -l verbose -d 'S
 complete -c wagg -n "__fish_wagg_using_subcommand orphans" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l sessions -d 'The legacy Session root: one folder a Session' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l metadata -d 'The legacy metadata root: one folder a Worker name' -r -F
-complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l jobs -d 'How many threads to work with [default: as many as there are processors]' -r
+complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l jobs -d 'How many threads to work with, at most 256 [default: as many as there are processors]' -r
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l report -d 'Write the whole answer to a file as well' -r -F
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l request-id -d 'Make this change exactly once, however often the command is retried' -r
 complete -c wagg -n "__fish_wagg_using_subcommand migrate; and not __fish_seen_subcommand_from status" -l actor -d 'Who acts, for the journal [default: user@host]' -r

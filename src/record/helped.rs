@@ -19,6 +19,7 @@ use super::facts::Facts;
 use super::json::Fault;
 use super::scan::{Format, Limits, Line, Part, Scanned, Scanner, Stretch, Verdict};
 use super::source::{Source, read_full};
+use super::threads::start;
 
 /// Threads that nobody needs at the moment.
 #[derive(Debug, Default)]
@@ -124,12 +125,17 @@ impl Scanner {
             lead.run(self, || {
                 // Who was busy elsewhere may have become free meanwhile.
                 while helpers < cut.helpers && spare.take() {
-                    helpers += 1;
-                    work.table().helpers = helpers;
-                    scope.spawn(|| {
+                    work.table().helpers = helpers + 1;
+                    let helper = start(scope, || {
                         work.help();
                         spare.give();
                     });
+                    if helper.is_none() {
+                        // Not given back: it would be refused for the next file too.
+                        work.table().helpers = helpers;
+                        break;
+                    }
+                    helpers += 1;
                 }
             });
             work.stop();

@@ -25,6 +25,7 @@ pub mod schema;
 pub mod shape;
 mod source;
 pub mod step;
+pub(crate) mod threads;
 mod view;
 pub mod write;
 

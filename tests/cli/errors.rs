@@ -183,18 +183,29 @@ fn help_is_whole_wherever_it_is_asked_for() {
 fn a_number_that_would_do_nothing_is_refused_in_words() {
     let env = TestEnv::new();
     for args in [
-        ["verify", "--jobs"],
-        ["migrate", "--jobs"],
-        ["apply", "--group"],
+        &["verify", "--jobs"][..],
+        &["verify", "--max-findings"],
+        &["migrate", "--jobs"],
+        &["apply", "--group"],
+        &["segment", "log", "7/active", "--from"],
     ] {
         for bad in ["0", "-1", "x", "99999999999999999999999"] {
-            let out = env.wagg([args[0], args[1], bad]).status(2);
-            let said = format!(
-                "invalid value '{bad}' for '{} <N>': not a whole number of at least 1",
-                args[1]
-            );
+            let flag = args.last().unwrap();
+            let out = env.wagg(args.iter().chain([&bad])).status(2);
+            let said =
+                format!("invalid value '{bad}' for '{flag} <N>': not a whole number of at least 1");
             assert!(out.stderr.contains(&said), "{out}");
         }
+    }
+    for (part, said) in [
+        ("1/99999999999", "there are at most 4294967295 parts"),
+        ("99999999999/2", "there are at most 4294967295 parts"),
+        ("0/2", "expected K/N, as 2/5"),
+        ("1/", "expected K/N, as 2/5"),
+        ("3/2", "there is no part 3 of 2"),
+    ] {
+        let out = env.wagg(["verify", "--partition", part]).status(2);
+        assert!(out.stderr.contains(said), "{out}");
     }
     let out = env.wagg(["verify", "--ignore", "torn-tial"]).status(2);
     assert!(out.stderr.contains("did you mean torn_tail?"), "{out}");

@@ -17,6 +17,7 @@ mod errors;
 mod hints;
 mod inputs;
 mod layers;
+mod limits;
 mod migrate;
 mod migrate_status;
 mod named;

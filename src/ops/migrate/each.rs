@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::record::threads::start;
 #[cfg(any(test, debug_assertions))]
 use crate::store::fs::fault;
 
@@ -54,14 +55,18 @@ fn all_of<T: Sync, S, R: Send>(
         done
     };
     let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(under(&work))).collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| match thread.join() {
-                Ok(done) => done,
+        // This thread is one of them, so that the work is done if no other can be started.
+        let others: Vec<_> = (1..threads)
+            .map_while(|_| start(scope, under(&work)))
+            .collect();
+        let mut all = work();
+        for thread in others {
+            match thread.join() {
+                Ok(done) => all.extend(done),
                 Err(panic) => std::panic::resume_unwind(panic),
-            })
-            .collect()
+            }
+        }
+        all
     });
     all.sort_unstable_by_key(|(at, _)| *at);
     all

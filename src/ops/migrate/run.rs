@@ -1,5 +1,7 @@
 //! One migration from its locks to its outcome.
 
+use std::thread::ScopedJoinHandle;
+
 use serde_json::{Value, json};
 
 use super::act::Names;
@@ -17,6 +19,7 @@ use super::{COMMAND, Options, Sources, apart};
 use crate::diag::{Code, Effects, Error, Locus, NoProgress, Progress, Result};
 use crate::layout::{Paths, WorkerId};
 use crate::ops::change::{self, Flags, Settled};
+use crate::record::threads::start;
 use crate::store::journal::{Begin, Intent, Journal, Lookup, Outcome, Receipt, lookup};
 use crate::store::{Document, Locks, Store, StoreGuard};
 
@@ -401,11 +404,12 @@ impl Run<'_> {
             return (Manifest::read(&self.home.catalog), notes());
         }
         std::thread::scope(|scope| {
-            let notes = scope.spawn(under(notes));
+            let reading = start(scope, under(notes));
             let manifest = Manifest::read(&self.home.catalog);
-            match notes.join() {
-                Ok(notes) => (manifest, notes),
-                Err(panic) => std::panic::resume_unwind(panic),
+            match reading.map(ScopedJoinHandle::join) {
+                Some(Ok(notes)) => (manifest, notes),
+                Some(Err(panic)) => std::panic::resume_unwind(panic),
+                None => (manifest, notes()),
             }
         })
     }

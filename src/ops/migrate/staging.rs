@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
 
 use super::act::{Act, Batch, Underway};
 use super::copy::Stop;
 use super::each::under;
 use super::plan::{Item, Step};
+use crate::record::threads::start;
 use crate::record::{Limits, Scanner};
 
 /// So many Workers are worth a sync; in the crash tests so few that batches overlap.
@@ -46,6 +48,8 @@ struct State<'p> {
     ready: BTreeMap<usize, Staged<'p>>,
     /// The threads that still stage.
     working: usize,
+    /// Threads were started; else the caller stages.
+    helped: bool,
     /// No more are begun.
     ended: bool,
 }
@@ -67,7 +71,8 @@ impl<'a, 'p> Staging<'a, 'p> {
                 staged: 0,
                 bytes: 0,
                 ready: BTreeMap::new(),
-                working: threads,
+                working: 0,
+                helped: false,
                 ended: false,
             }),
             changed: Condvar::new(),
@@ -78,7 +83,9 @@ impl<'a, 'p> Staging<'a, 'p> {
     pub fn during<R>(self, f: impl FnOnce(&Self) -> R) -> R {
         let result = std::thread::scope(|scope| {
             for _ in 0..self.threads {
-                scope.spawn(under(|| self.work()));
+                if !self.start(scope) {
+                    break;
+                }
             }
             let _end = End(&self);
             f(&self)
@@ -88,6 +95,17 @@ impl<'a, 'p> Staging<'a, 'p> {
         let rest: Batch<'p> = ready.into_values().filter_map(Result::ok).collect();
         self.act.take_back(rest);
         result
+    }
+
+    /// Starts one thread. Says whether the system gave it.
+    fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> bool {
+        // Counted before it can end.
+        self.lock().working += 1;
+        let started = start(scope, under(|| self.work())).is_some();
+        let mut state = self.lock();
+        state.helped |= started;
+        state.working -= usize::from(!started);
+        started
     }
 
     /// No more Workers are begun, and none is given.
@@ -105,11 +123,11 @@ impl<'a, 'p> Staging<'a, 'p> {
                 return Vec::new();
             }
             // Without any at work a thread panicked, and whoever joins it passes that on.
-            let none_works = self.threads > 0 && state.working == 0;
+            let none_works = state.helped && state.working == 0;
             if none_works || self.is_worth_a_sync(&state) {
                 return self.first(&mut state);
             }
-            if self.threads == 0 {
+            if !state.helped {
                 drop(state);
                 let tools = tools.get_or_insert_with(|| Scanner::new(Limits::default()));
                 self.stage_one(tools);

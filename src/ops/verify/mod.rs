@@ -42,6 +42,7 @@ pub use unlisted::Unlisted;
 
 use crate::diag::{Code, Error, Finding, Progress, Result, Severity};
 use crate::layout::{CatalogVersion, SegmentId, WorkerId};
+use crate::record::threads::start;
 use crate::record::{Limits, Scanner, Spare};
 use crate::store::{Dir, Store, WorkerFolder};
 
@@ -478,18 +479,19 @@ fn each_worker<'a>(
     for _ in jobs.max(1)..run.options.jobs.get() {
         run.spare.give();
     }
-    if jobs <= 1 {
+    let work = || {
         work();
-    } else {
-        std::thread::scope(|scope| {
-            for _ in 0..jobs {
-                scope.spawn(|| {
-                    work();
-                    run.spare.give();
-                });
+        run.spare.give();
+    };
+    std::thread::scope(|scope| {
+        // This thread is one of them, so that the work is done if no other can be started.
+        for _ in 1..jobs {
+            if start(scope, work).is_none() {
+                break;
             }
-        });
-    }
+        }
+        work();
+    });
     let line = line.into_inner();
     line.unwrap_or_else(PoisonError::into_inner).all
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::num::NonZeroU32;
+use std::num::{IntErrorKind, NonZeroU32};
 use std::os::unix::ffi::OsStrExt;
 use std::str::FromStr;
 
@@ -36,10 +36,13 @@ impl FromStr for Partition {
         let form = || "expected K/N, as 2/5".to_owned();
         let (number, of) = text.split_once('/').ok_or_else(form)?;
         let whole = |text: &str| {
-            Some(text)
-                .filter(|text| text.bytes().all(|b| b.is_ascii_digit()))
-                .and_then(|text| text.parse::<NonZeroU32>().ok())
-                .ok_or_else(form)
+            if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(form());
+            }
+            text.parse::<NonZeroU32>().map_err(|e| match e.kind() {
+                IntErrorKind::PosOverflow => format!("there are at most {} parts", u32::MAX),
+                _ => form(),
+            })
         };
         let (number, of) = (whole(number)?, whole(of)?);
         if number > of {

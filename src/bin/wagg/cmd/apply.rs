@@ -30,7 +30,7 @@ pub struct Args {
     file: Option<PathBuf>,
 
     /// How many neighbours share a sync at the most
-    #[arg(long, value_name = "N", default_value_t = apply::GROUP, value_parser = super::verify::parse_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = apply::GROUP, value_parser = super::numbers::parse_count::<NonZeroUsize>, allow_negative_numbers = true)]
     group: NonZeroUsize,
 
     #[command(flatten)]

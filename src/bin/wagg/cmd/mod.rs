@@ -13,6 +13,7 @@ pub mod later;
 mod lock;
 mod man;
 mod migrate;
+mod numbers;
 mod op;
 mod orphans;
 pub mod output;

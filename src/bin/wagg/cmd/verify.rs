@@ -1,7 +1,7 @@
 //! `wagg verify`
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use wagg::ops::verify::{self, Options, Part, Partition, Report, Summary};
 use wagg::record::Limits;
 
 use super::output::Outputs;
-use super::{input, store};
+use super::{input, numbers, store};
 use crate::ui::{Cell, Column, Format, ListFlags, NO_SUMMARY, Row, Ui, sanitize, text};
 
 /// Check a store against every rule of its format
@@ -69,20 +69,20 @@ pub struct Args {
     #[arg(long, value_name = "K/N", conflicts_with_all = ["workers", "file", "max_findings"])]
     partition: Option<Partition>,
 
-    /// How many threads work [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true)]
+    /// How many threads work, at most 256 [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = numbers::parse_jobs, allow_negative_numbers = true)]
     jobs: Option<NonZeroUsize>,
 
     /// Do not look at lines longer than this (1GiB, 64MiB, 1000000)
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_limit)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = numbers::parse_limit)]
     max_line: u64,
 
     /// Stop after this many errors and warnings
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_findings: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = numbers::parse_count::<NonZeroU64>, allow_negative_numbers = true)]
+    max_findings: Option<NonZeroU64>,
 
     /// Stop after this time (30s, 5m, 2h)
-    #[arg(long, value_name = "D", value_parser = parse_duration)]
+    #[arg(long, value_name = "D", value_parser = numbers::parse_duration)]
     max_duration: Option<Duration>,
 
     /// Neither show nor count findings of this code
@@ -119,7 +119,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
             max_line: args.max_line,
             ..Limits::default()
         },
-        max_findings: args.max_findings,
+        max_findings: args.max_findings.map(NonZeroU64::get),
         deadline: args
             .max_duration
             .and_then(|d| Instant::now().checked_add(d)),
@@ -483,55 +483,6 @@ fn read_baseline(path: &std::path::Path) -> Result<BTreeSet<String>> {
             format!("{}\t{}\t{line}", f.code, f.path)
         })
         .collect())
-}
-
-/// How many of something there are, where none would do nothing.
-pub fn parse_count(text: &str) -> std::result::Result<NonZeroUsize, String> {
-    text.parse()
-        .map_err(|_| "not a whole number of at least 1".to_owned())
-}
-
-/// A size that is a limit: nothing fits into none.
-pub fn parse_limit(text: &str) -> std::result::Result<u64, String> {
-    match parse_size(text)? {
-        0 => Err("at least 1 byte".to_owned()),
-        n => Ok(n),
-    }
-}
-
-/// A size in bytes: `1000`, `64KiB`, `1GiB`.
-pub fn parse_size(text: &str) -> std::result::Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kib" => 1 << 10,
-        "m" | "mib" => 1 << 20,
-        "g" | "gib" => 1 << 30,
-        "t" | "tib" => 1_u64 << 40,
-        other => return Err(format!("{other:?} is no unit; KiB, MiB, GiB and TiB are")),
-    };
-    let n: u64 = digits
-        .parse()
-        .map_err(|_| format!("{digits:?} is no whole number"))?;
-    n.checked_mul(unit).ok_or_else(|| "too large".to_owned())
-}
-
-/// A time: `30s`, `5m`, `2h`, `7d`; seconds without a unit.
-pub fn parse_duration(text: &str) -> std::result::Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "s" => 1,
-        "m" | "min" => 60,
-        "h" => 3600,
-        "d" => 86_400,
-        other => return Err(format!("{other:?} is no unit; s, m, h and d are")),
-    };
-    let n: u64 = digits
-        .parse()
-        .map_err(|_| format!("{digits:?} is no whole number"))?;
-    n.checked_mul(unit)
-        .map(Duration::from_secs)
-        .ok_or_else(|| "too long".to_owned())
 }
 
 impl Row for Finding {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use wagg::diag::{Code, Error, Exit, Result, shell_word};
 use wagg::ops::change::{settle_worker, writable};
@@ -143,28 +144,43 @@ impl Signals {
     /// Waits for the command, and passes signals on meanwhile.
     fn wait(&self, mut child: Child) -> std::io::Result<ExitStatus> {
         let ended = Arc::new(AtomicBool::new(false));
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let passing = {
             let (came, ended) = (Arc::clone(&self.came), Arc::clone(&ended));
-            let pid = i32::try_from(child.id())
-                .ok()
-                .and_then(rustix::process::Pid::from_raw);
-            std::thread::spawn(move || {
+            std::thread::Builder::new().spawn(move || {
                 while !ended.load(Ordering::Relaxed) {
-                    std::thread::sleep(Duration::from_millis(20));
-                    let signal = i32::try_from(came.swap(0, Ordering::Relaxed)).unwrap_or(0);
-                    if let (Some(pid), Some(signal)) =
-                        (pid, rustix::process::Signal::from_named_raw(signal))
-                        && !(FROM_TERMINAL.contains(&signal.as_raw()) && in_front())
-                    {
-                        let _ = rustix::process::kill_process(pid, signal);
-                    }
+                    std::thread::sleep(PASSING);
+                    pass(&came, pid);
                 }
             })
+        };
+        let Ok(passing) = passing else {
+            // The command runs already: this thread does both.
+            loop {
+                if let Some(status) = child.try_wait()? {
+                    return Ok(status);
+                }
+                std::thread::sleep(PASSING);
+                pass(&self.came, pid);
+            }
         };
         let status = child.wait();
         ended.store(true, Ordering::Relaxed);
         let _ = passing.join();
         status
+    }
+}
+
+/// How often signals are passed on.
+const PASSING: Duration = Duration::from_millis(20);
+
+/// Passes on the signal that came, if one did.
+fn pass(came: &AtomicUsize, pid: Option<Pid>) {
+    let signal = i32::try_from(came.swap(0, Ordering::Relaxed)).unwrap_or(0);
+    if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal))
+        && !(FROM_TERMINAL.contains(&signal.as_raw()) && in_front())
+    {
+        let _ = rustix::process::kill_process(pid, signal);
     }
 }
 

@@ -32,8 +32,8 @@ pub struct Start {
     #[arg(long)]
     deep: bool,
 
-    /// How many threads to work with [default: as many as there are processors]
-    #[arg(long, value_name = "N", value_parser = crate::cmd::verify::parse_count, allow_negative_numbers = true)]
+    /// How many threads to work with, at most 256 [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = crate::cmd::numbers::parse_jobs, allow_negative_numbers = true)]
     jobs: Option<NonZeroUsize>,
 
     /// Write the whole answer to a file as well

@@ -7,7 +7,7 @@ use wagg::diag::{Code, Error, Exit, Result};
 use wagg::ops::change as ops;
 
 use crate::cmd::change::{self, ChangeFlags};
-use crate::cmd::{store, verify};
+use crate::cmd::{numbers, store};
 use crate::ui::{Ui, text};
 
 /// Forget old operations, and print their ids
@@ -20,7 +20,7 @@ use crate::ui::{Ui, text};
 )]
 pub struct Args {
     /// Forget what ended longer ago than this: 30s, 5m, 2h, 7d
-    #[arg(long, value_name = "D", value_parser = verify::parse_duration)]
+    #[arg(long, value_name = "D", value_parser = numbers::parse_duration)]
     older_than: Duration,
 
     #[command(flatten)]

@@ -8,7 +8,7 @@ use wagg::ops::change as ops;
 use wagg::ops::quarantine::Empty;
 
 use crate::cmd::change::{self, ChangeFlags};
-use crate::cmd::{store, verify};
+use crate::cmd::{numbers, store};
 use crate::ui::{Ui, text};
 
 /// Remove what was put aside, and print the ids of its operations
@@ -27,7 +27,7 @@ pub struct Args {
     operations: Vec<String>,
 
     /// Only what was put aside longer ago than this: 30s, 5m, 2h, 7d
-    #[arg(long, value_name = "D", value_parser = verify::parse_duration)]
+    #[arg(long, value_name = "D", value_parser = numbers::parse_duration)]
     older_than: Option<Duration>,
 
     #[command(flatten)]

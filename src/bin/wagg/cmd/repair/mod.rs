@@ -16,7 +16,7 @@ use wagg::store::Store;
 
 use self::answer::{end, planned};
 use super::output::{Kind, Outputs};
-use super::{change, input, store, verify};
+use super::{change, input, numbers, store};
 use crate::ui::{ListFlags, Ui};
 
 /// Mend a store: show what would be done, or do it
@@ -67,7 +67,7 @@ pub struct Args {
     plan: Option<PathBuf>,
 
     /// Do not look at lines longer than this (1GiB, 64MiB, 1000000)
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = verify::parse_limit, conflicts_with = "plan")]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = numbers::parse_limit, conflicts_with = "plan")]
     max_line: u64,
 
     #[command(flatten)]

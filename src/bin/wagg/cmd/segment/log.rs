@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{self, Write};
+use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use wagg::ops::segment::log::{Entry, Filter, Reader, Seen};
 use wagg::record::RecordKind;
 use wagg::store::Store;
 
-use crate::cmd::{reading, store};
+use crate::cmd::{numbers, reading, store};
 use crate::ui::{Cell, Column, Format, ListFlags, Row, Rows, Style, Ui, text};
 
 /// How often a Segment that is followed is looked at.
@@ -35,8 +36,8 @@ pub struct Args {
     segment: String,
 
     /// Begin at this line, counted from 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    from: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = numbers::parse_count::<NonZeroU64>, allow_negative_numbers = true)]
+    from: Option<NonZeroU64>,
 
     /// Stop after so many records
     #[arg(long, value_name = "N")]
@@ -74,7 +75,7 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let store = store::find_to_read(ui)?;
     let segment = Resolver::new(&store).segment(&args.segment)?;
     let filter = Filter {
-        from: args.from,
+        from: args.from.map(NonZeroU64::get),
         limit: args.limit,
         kinds: args
             .kind

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::diag::{Code, Finding, Locus, Subject};
 use crate::layout::{Paths, SegmentId, SessionId, WorkerId, WorkerName};
 use crate::record::document::MetadataDocument;
+use crate::store::fs::no_handles;
 use crate::store::{Document, EntryKind};
 
 /// Why a document says nothing.
@@ -72,7 +73,10 @@ impl Trouble {
             code: Code::Unreadable,
             line: None,
             byte: None,
-            message: format!("it can not be read: {error}"),
+            message: match no_handles(error) {
+                Some(reason) => format!("it was not opened: {reason}"),
+                None => format!("it can not be read: {error}"),
+            },
         }
     }
 

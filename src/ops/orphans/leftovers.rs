@@ -22,6 +22,7 @@ use crate::record::document::{
     check_object,
 };
 use crate::record::{Format, Limits, Scanner, Verdict};
+use crate::store::fs::no_handles;
 use crate::store::{Dir, Document, Entry, EntryKind, FileStat, read_document};
 
 /// Segments above this size, in bytes, are not read to tell whether they are whole.
@@ -271,7 +272,7 @@ impl Leftovers {
         match looked {
             Err(e) if e.kind() == io::ErrorKind::NotFound => missing(name),
             Err(e) => (
-                TargetState::Broken,
+                of_failure(&e),
                 format!("{name} beside it can not be read: {e}"),
             ),
             Ok(None) => (
@@ -319,12 +320,23 @@ fn missing(name: &str) -> (TargetState, String) {
     )
 }
 
+/// What is known of a file that the system did not let be read.
+fn of_failure(e: &io::Error) -> TargetState {
+    match no_handles(e) {
+        Some(_) => TargetState::NotChecked,
+        None => TargetState::Broken,
+    }
+}
+
 fn document<T>(name: &str, document: &Document<T>) -> (TargetState, String) {
     match Trouble::of(document) {
         None if document.is_missing() => missing(name),
         None => (TargetState::Whole, format!("{name} beside it is whole")),
         Some(trouble) => (
-            TargetState::Broken,
+            match document {
+                Document::Unreadable(e) => of_failure(e),
+                _ => TargetState::Broken,
+            },
             format!("{name} beside it does not read: {}", trouble.message),
         ),
     }
@@ -339,7 +351,7 @@ fn session_folder(dir: &Dir) -> (TargetState, String) {
                 .to_owned(),
         ),
         Err(e) => (
-            TargetState::Broken,
+            of_failure(&e),
             format!("session/ beside it can not be read: {e}"),
         ),
         Ok(session) => {

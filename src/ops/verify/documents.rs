@@ -6,6 +6,7 @@ use super::{Found, NotLookedAt};
 use crate::diag::{Code, Finding, Locus, Subject};
 use crate::layout::file;
 use crate::record::document::DocumentFault;
+use crate::store::fs::no_handles;
 use crate::store::{Document, EntryKind};
 
 /// Adds why a document gives nothing; `true` if it is good. Something else than a file was
@@ -23,6 +24,10 @@ pub(super) fn check<T>(
         Document::NotAFile(_) => false,
         Document::Unreadable(e) => {
             let path = path();
+            if let Some(reason) = no_handles(e) {
+                found.not_looked_at(path, reason);
+                return false;
+            }
             found.not_looked_at.push(NotLookedAt {
                 path: path.to_string_lossy().into_owned(),
                 reason: format!("it can not be read: {e}"),

@@ -162,15 +162,19 @@ pub(super) fn check_folder(store: &Store, found: &mut Found) {
     };
     names::check(&dir, &entries, subject, expected, found);
     let staging = read_folder(&dir, "staging", |dir| Ok((dir.entries()?, dir)));
-    if let Folder::Read((entries, dir)) = staging {
-        for entry in entries {
-            found.findings.push(Finding::new(
-                Code::LeftoverStaging,
-                subject,
-                Locus::file(dir.path_of(&entry.name)),
-                "an operation filled it and did not move it into place, or is at work just now",
-            ));
+    match staging {
+        Folder::Read((entries, dir)) => {
+            for entry in entries {
+                found.findings.push(Finding::new(
+                    Code::LeftoverStaging,
+                    subject,
+                    Locus::file(dir.path_of(&entry.name)),
+                    "an operation filled it and did not move it into place, or is at work just now",
+                ));
+            }
         }
+        Folder::Missing | Folder::NotAFolder(_) => {}
+        Folder::Unreadable(e) => unreadable(&dir.path_of("staging"), subject, &e, found),
     }
     if entries
         .iter()

@@ -5,6 +5,7 @@ use super::names::{self, Expect};
 use super::segment::unreadable;
 use crate::diag::{Code, Finding, Locus, Subject};
 use crate::layout::{Generation, RunEntry, classify_run, file, leftover};
+use crate::store::fs::no_handles;
 use crate::store::{Answer, Dir, EntryKind, Folder, RunsFolder, WorkerState, probe};
 
 /// Adds what is worth a word about a Worker's runs.
@@ -159,6 +160,7 @@ fn sockets(runs: &RunsFolder, generation: Generation, subject: Subject, found: &
             socket,
             "something answers on the socket, so the Worker is treated as live; that is a hint, no proof",
         )),
+        Err(e) if no_handles(&e).is_some() => unreadable(&socket.path, subject, &e, found),
         Err(e) => found.findings.push(Finding::new(
             Code::StaleSocket,
             subject,

@@ -11,6 +11,7 @@ use super::resume::{self, At, Looked};
 use super::{Digest, Found, NotLookedAt, Run};
 use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject, hex};
 use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
+use crate::store::fs::no_handles;
 use crate::store::{Dir, EntryKind, wrong_kind};
 
 /// How often a scan looks at the clock, in bytes.
@@ -250,6 +251,11 @@ pub(super) fn committed_length(file: &File, len: u64) -> io::Result<u64> {
 pub(super) fn unreadable(path: &Path, subject: Subject, e: &io::Error, found: &mut Found) {
     // What is gone since the folder was listed is nobody's fault.
     if e.kind() == io::ErrorKind::NotFound {
+        return;
+    }
+    // Nor is it the store's that no more can be opened here.
+    if let Some(reason) = no_handles(e) {
+        found.not_looked_at(path, reason);
         return;
     }
     let finding = match wrong_kind(e) {

@@ -100,9 +100,14 @@ fn once<'a>(
         Ok(Some(dir)) => read(folder.clone(), dir),
         Ok(None) => return nothing(found), // it went since the folder was listed
         Err(e) => {
-            let e = e
-                .source
-                .map_or_else(|| std::io::Error::other("unknown"), std::io::Error::other);
+            let e = match e.source {
+                // As it is, so that what kind of error it is stays known.
+                Some(source) => match source.downcast::<io::Error>() {
+                    Ok(e) => *e,
+                    Err(other) => io::Error::other(other),
+                },
+                None => io::Error::other("unknown"),
+            };
             unreadable(&folder.path(), subject, &e, &mut found);
             return nothing(found);
         }

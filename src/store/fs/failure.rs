@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use rustix::io::Errno;
+
 use super::entry::{EntryKind, wrong_kind};
 use crate::diag::{Code, Effects, Error, Locus};
 
@@ -47,6 +49,22 @@ pub fn not_opened(path: &Path, e: io::Error) -> Error {
         .at(Locus::file(path))
         .caused_by(e),
         _ => Error::io("read", path, e),
+    }
+}
+
+/// Why something was not opened that nothing is wrong with: there are no more handles, of this
+/// process or of the system. None for every other error.
+#[must_use]
+pub fn no_handles(e: &io::Error) -> Option<&'static str> {
+    let no = e.raw_os_error()?;
+    if no == Errno::MFILE.raw_os_error() {
+        Some(
+            "this process has as many files open as it may: raise the limit (ulimit -n), or use fewer --jobs",
+        )
+    } else if no == Errno::NFILE.raw_os_error() {
+        Some("the system has as many files open as it can: look again later, or use fewer --jobs")
+    } else {
+        None
     }
 }
 

@@ -19,7 +19,7 @@ pub use atomic::{KeptFile, TempFile, create_new_via, replace, replace_via};
 pub use change::{OutFile, WriteDir};
 pub use dir::{Dir, stat_of};
 pub use entry::{Entry, EntryKind, FileStat, WrongKind, wrong_kind};
-pub use failure::{exists, failed, not_a, not_opened, unknown};
+pub use failure::{exists, failed, no_handles, not_a, not_opened, unknown};
 pub use place::{
     clear_leftover, ensure_dir_via, ensure_dirs, make_durable, move_aside, remove, remove_empty,
     session_staging_name, sync_dir, temp_name,

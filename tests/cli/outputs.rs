@@ -294,3 +294,30 @@ fn one_place_reads_and_one_writes() {
         }
     }
 }
+
+/// What a killed command left beside its place is removed by the next that writes there, and what
+/// one that lives is writing is not.
+#[test]
+fn what_killed_commands_left_beside_their_place_goes() {
+    let kit = Kit::new();
+    let dead = [".wagg-certificate-AbC123", ".wagg-output-xYz789"];
+    for name in dead {
+        put(kit.env.path(name), b"");
+    }
+    let alive = fs::File::create(kit.env.path(".wagg-certificate-alive0")).unwrap();
+    fs2::FileExt::try_lock_exclusive(&alive).unwrap();
+    symlink("outside.jsonl", kit.env.path(".wagg-output-linked")).unwrap();
+    let _ = kit
+        .run("verify --save state --report json=report", "")
+        .status(0);
+    for name in dead {
+        assert!(!kit.env.path(name).exists(), "{name}");
+    }
+    for name in [
+        ".wagg-certificate-alive0",
+        ".wagg-output-linked",
+        "outside.jsonl",
+    ] {
+        assert!(kit.env.path(name).symlink_metadata().is_ok(), "{name}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod append;
 mod atomic;
+mod beside;
 mod change;
 mod dir;
 mod entry;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use append::{Appender, TornTail, append, committed_len};
 pub use atomic::{KeptFile, TempFile, create_new_via, replace, replace_via};
+pub use beside::beside;
 pub use change::{OutFile, WriteDir};
 pub use dir::{Dir, stat_of};
 pub use entry::{Entry, EntryKind, FileStat, WrongKind, wrong_kind};

@@ -12,6 +12,7 @@ use rustix::fs::Access;
 use wagg::diag::{Code, Error, IoContext, Locus, Result};
 use wagg::layout::{Paths, file};
 use wagg::ops::verify::Certificate;
+use wagg::store::fs::beside;
 
 /// What a file is to be, which says what it may replace: a file of that kind, or an empty one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -344,10 +345,7 @@ impl OutFile {
 fn replace(place: &Place, bytes: &[u8]) -> io::Result<()> {
     let folder = place.real.parent().unwrap_or(Path::new("/"));
     // Where nothing stood, the umask takes its part of this.
-    let mut file = tempfile::Builder::new()
-        .prefix(".wagg-output-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
+    let mut file = beside(folder, ".wagg-output-", 0o666)?;
     if let Some(met) = &place.met {
         let mode = Permissions::from_mode(met.mode() & 0o7777);
         file.as_file().set_permissions(mode)?;

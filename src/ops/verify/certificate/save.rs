@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 
 use super::MAGIC;
 use crate::diag::{Error, Result};
+use crate::store::fs::beside;
 
 /// Where the bytes go.
 enum Sink {
@@ -62,10 +63,7 @@ impl Saver {
                 .open(path)
                 .map(Sink::Through)
         } else {
-            tempfile::Builder::new()
-                .prefix(".wagg-certificate-")
-                .tempfile_in(folder)
-                .map(Sink::Beside)
+            beside(folder, ".wagg-certificate-", 0o600).map(Sink::Beside)
         }
         .map_err(|e| Error::io("write", path, e))?;
         let mut this = Self {

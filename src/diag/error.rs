@@ -34,6 +34,9 @@ pub struct Error {
     pub message: String,
     /// Where it is.
     pub locus: Option<Box<Locus>>,
+    /// The place is a path as a person gave it, from the current folder; else it may be one from
+    /// the store's root.
+    pub given: bool,
     /// Commands that can be pasted, or what to look at.
     pub hints: Vec<String>,
     /// What changed on disk.
@@ -54,6 +57,7 @@ impl Error {
             code,
             message: message.into(),
             locus: None,
+            given: false,
             hints: Vec::new(),
             effects: Effects::None,
             source: None,
@@ -87,6 +91,13 @@ impl Error {
     #[must_use]
     pub fn at(mut self, locus: Locus) -> Self {
         self.locus = Some(Box::new(locus));
+        self
+    }
+
+    /// The same at a place that a person named.
+    #[must_use]
+    pub fn given(mut self) -> Self {
+        self.given = true;
         self
     }
 

@@ -305,3 +305,37 @@ fn a_place_that_the_system_refuses_has_its_whole_path() {
         assert!(out.stderr.contains(&hint), "{out}");
     }
 }
+
+/// What a person names is looked for from where they stand, not in the store, though the store may
+/// have a place of that name.
+#[test]
+fn a_place_that_a_person_named_is_none_of_the_store() {
+    let env = TestEnv::new();
+    let _ = store(&env);
+    env.write("q/x", b"");
+    let here = env.dir();
+    let (q, here) = (here.join("q"), here.display());
+    for (command, there) in [
+        ("verify --save {}", 14),
+        ("verify --report json={}", 14),
+        ("verify --report sarif={}", 14),
+        ("repair --plan-out {}", 14),
+        ("repair --plan {}", 14),
+        ("verify --baseline {}", 14),
+        ("apply {}", 14),
+        ("segment append 7/active --from {}", 14),
+        ("segment compact 7/active --summary {}", 14),
+        ("report merge {}", 14),
+    ] {
+        for (name, place) in [
+            ("q/nodir/a", q.display().to_string()),
+            ("workers/nodir/a", here.to_string()),
+        ] {
+            let out = env.wagg(args(&command.replace("{}", name), "json"));
+            let out = out.status(there);
+            let hint = out.error()["hint"].as_str().unwrap().to_owned();
+            let last = hint.lines().last().unwrap().to_owned();
+            assert_eq!(last, format!("ls -ld {place}"), "{command}: {out}");
+        }
+    }
+}

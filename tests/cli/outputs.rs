@@ -108,6 +108,8 @@ fn nothing_is_written_into_a_store() {
         }
         kit.refused(command, "dangling", "link to what is not there");
         kit.refused(command, "other", "");
+        // not standard output, and not taken for a file of that name by chance
+        kit.refused(command, "-", "no name of a file");
         kit.refused(command, "new/../x", "not there");
         if command.starts_with("migrate") {
             kit.refused(command, "old/sessions/new.json", "legacy Session root");

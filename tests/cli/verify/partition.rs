@@ -370,7 +370,14 @@ fn only_the_merged_parts_know_what_the_whole_knows() {
         .collect();
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     let _ = parts.merge(&all, &[]).status(0);
-    let _ = parts.merge(&all, &["--strict"]).status(1);
+    let out = parts.merge(&all, &["--strict"]).status(1);
+    // what to do next names the store as the parts do
+    let next = format!(
+        "hint: wagg --store {} repair\n",
+        parts.kit.store.root().display()
+    );
+    assert!(out.stderr.ends_with(&next), "{out}");
+    assert!(parts.kit.verify(&[]).stderr.ends_with(&next), "{out}");
 }
 
 #[test]

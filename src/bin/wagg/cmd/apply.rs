@@ -130,7 +130,7 @@ impl Row for Shown {
 pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let store = store::find(ui)?;
     let name = args.file.as_deref().unwrap_or(Path::new("-"));
-    let input = input::open(name).map_err(|e| Error::io("open", name, e))?;
+    let input = input::open(name).map_err(|e| Error::io("open", name, e).given())?;
     let mut ended = Ok(Counts::default());
     // As far as it came, if the input could not be read to its end.
     let mut done = 0;

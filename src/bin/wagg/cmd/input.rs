@@ -29,7 +29,7 @@ pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)
         .and_then(|from| from.take(most + 1).read_to_end(&mut bytes))
-        .map_err(|e| Error::io("read", path, e))?;
+        .map_err(|e| Error::io("read", path, e).given())?;
     if bytes.len() as u64 > most {
         return Err(too_large(path, most));
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap_mangen::Man;
-use wagg::diag::{Code, Exit, IoContext, Result};
+use wagg::diag::{Code, Error, Exit, IoContext, Result};
 use wagg::layout::{Paths, file};
 
 use super::output::{Kind, OutFile, Outputs};
@@ -51,7 +51,9 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
 fn write(dir: &Path, pages: &[(String, Vec<u8>)]) -> Result<()> {
     let mut outputs = Outputs::default();
     outputs.folder(dir)?;
-    std::fs::create_dir_all(dir).io("create", dir)?;
+    std::fs::create_dir_all(dir)
+        .io("create", dir)
+        .map_err(Error::given)?;
     let files: Result<Vec<OutFile>> = pages
         .iter()
         .map(|(name, _)| outputs.file(&dir.join(name), Kind::Page))

@@ -89,6 +89,17 @@ impl Outputs {
     /// # Errors
     /// `usage` if something must not be written there; what the system says of the place.
     pub fn file(&mut self, path: &Path, kind: Kind) -> Result<OutFile> {
+        self.look(path, kind).map_err(Error::given)
+    }
+
+    fn look(&mut self, path: &Path, kind: Kind) -> Result<OutFile> {
+        if path == Path::new("-") {
+            return Err(refused(
+                path,
+                "is no name of a file to write: the answer on standard output is that of --format",
+                "name a file; one that is called - is ./-",
+            ));
+        }
         // First, so that it is what is said of a folder in a store that is not there yet.
         self.clear(path, &real_folder(parent(path), path)?)?;
         let place = Place::find(path)?;
@@ -119,7 +130,9 @@ impl Outputs {
     /// # Errors
     /// `usage` if it lies in a store.
     pub fn folder(&self, dir: &Path) -> Result<()> {
-        self.clear(dir, &real_folder(dir, dir)?)
+        real_folder(dir, dir)
+            .and_then(|real| self.clear(dir, &real))
+            .map_err(Error::given)
     }
 
     /// The same of a folder that may be a store itself.
@@ -318,6 +331,10 @@ impl OutFile {
     /// # Errors
     /// What the system says; `usage` if another file has come to stand there meanwhile.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.put(bytes).map_err(Error::given)
+    }
+
+    fn put(&self, bytes: &[u8]) -> Result<()> {
         let failed = |e| Error::io("write", &self.path, e);
         match self.place.way {
             Way::Stdout => {

@@ -13,7 +13,7 @@ use wagg::record::Limits;
 
 use super::output::Outputs;
 use super::{input, numbers, store};
-use crate::ui::{Cell, Column, Format, ListFlags, NO_SUMMARY, Row, Ui, sanitize, text};
+use crate::ui::{Cell, Column, Format, ListFlags, NO_SUMMARY, Row, Ui, sanitize, text, with_store};
 
 /// Check a store against every rule of its format
 ///
@@ -155,8 +155,11 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     for target in &reports {
         target.write(&report)?;
     }
-    let whole = args.file.is_empty();
-    show(&report, &args.list, whole, ui)?;
+    let of = match args.file.is_empty() {
+        true => Of::Store(ui.named_store()),
+        false => Of::Files,
+    };
+    show(&report, &args.list, &of, ui)?;
     if let Some(kept) = kept {
         for note in kept.certificate.notes() {
             ui.status(note);
@@ -197,16 +200,23 @@ pub fn known(baseline: Option<&std::path::Path>) -> Result<BTreeSet<String>> {
 /// The name of the JSON document, on stdout and in a report.
 pub const SCHEMA: &str = "wagg.verify/1";
 
-/// Prints a report: findings to stdout, the rest of a person's answer to stderr. `store` says that
-/// it is one of a store, and not of single files.
-pub fn show(report: &Report, list: &ListFlags, store: bool, ui: &Ui) -> Result<()> {
+/// What a report is of.
+pub enum Of {
+    /// Of a store, and how a command line named it, as a shell takes it, if one did.
+    Store(Option<String>),
+    /// Of single files.
+    Files,
+}
+
+/// Prints a report: findings to stdout, the rest of a person's answer to stderr.
+pub fn show(report: &Report, list: &ListFlags, of: &Of, ui: &Ui) -> Result<()> {
     if !report.unlisted.is_empty() && !ui.is_data() && (list.ids || list.null) {
         ui.list(SCHEMA, whose(report, ui), list, NO_SUMMARY, "no findings")?;
     } else {
         super::findings::show(SCHEMA, &report.findings, list, &Shown::of(report), ui)?;
     }
     digests(report, list, ui)?;
-    tell(report, store, ui);
+    tell(report, of, ui);
     Ok(())
 }
 
@@ -301,7 +311,8 @@ impl<'a> Shown<'a> {
 }
 
 /// Says in a few lines what was looked at, whose histories are concerned, and what to do next.
-fn tell(report: &Report, store: bool, ui: &Ui) {
+fn tell(report: &Report, of: &Of, ui: &Ui) {
+    let store = matches!(of, Of::Store(_));
     let s = &report.summary;
     let workers = match (store, s.traces) {
         (true, _) => format!("{}, ", text::plural(s.workers, "Worker", "Workers")),
@@ -365,10 +376,15 @@ fn tell(report: &Report, store: bool, ui: &Ui) {
             ui.status(victim);
         }
     }
-    if let Some(next) = next_command(report) {
-        ui.hint(next);
-    } else if s.infos > 0 && ui.verbose() == 0 && !report.findings.is_empty() {
-        ui.hint("the remarks too: wagg verify -v");
+    let next = next_command(report).or_else(|| {
+        let hidden = s.infos > 0 && ui.verbose() == 0 && !report.findings.is_empty();
+        hidden.then(|| "the remarks too: wagg verify -v".to_owned())
+    });
+    if let Some(next) = next {
+        ui.hint(match of {
+            Of::Store(Some(named)) => with_store(&next, named),
+            _ => next,
+        });
     }
 }
 

@@ -116,7 +116,10 @@ impl Ui {
     /// The hints of an error, such as can be pasted, and where the system said no, how to look at
     /// the very place.
     fn hints(&self, error: &Error) -> Vec<String> {
-        let place = error.locus.as_ref().and_then(|l| self.absolute(&l.path));
+        let place = error.locus.as_ref().and_then(|l| match error.given {
+            true => std::path::absolute(&l.path).ok(),
+            false => self.absolute(&l.path),
+        });
         let look = match error.code {
             Code::DiskFull | Code::ReadOnlyStore => "df",
             Code::IoFailed | Code::Unreadable | Code::SymbolicLink | Code::NotARegularFile => {

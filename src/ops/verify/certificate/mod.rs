@@ -128,7 +128,8 @@ impl Certificate {
     /// # Errors
     /// `usage`; what the system says of the path and of the store.
     pub fn outside(store: &Store, path: &Path) -> Result<()> {
-        let absolute = std::path::absolute(path).map_err(|e| Error::io("look at", path, e))?;
+        let absolute =
+            std::path::absolute(path).map_err(|e| Error::io("look at", path, e).given())?;
         // What does not exist lies in the nearest folder that does.
         let Some(real) = absolute
             .ancestors()

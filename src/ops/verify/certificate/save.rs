@@ -53,7 +53,7 @@ impl Saver {
             .filter(|folder| !folder.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
         if path.is_dir() {
-            return Err(Error::io("write", path, io::ErrorKind::IsADirectory.into()));
+            return Err(Error::io("write", path, io::ErrorKind::IsADirectory.into()).given());
         }
         // A rename would put a file where a device stands, for all who use it.
         let through = path.symlink_metadata().is_ok_and(|met| !met.is_file());
@@ -65,7 +65,7 @@ impl Saver {
         } else {
             beside(folder, ".wagg-certificate-", 0o600).map(Sink::Beside)
         }
-        .map_err(|e| Error::io("write", path, e))?;
+        .map_err(|e| Error::io("write", path, e).given())?;
         let mut this = Self {
             path: path.to_owned(),
             file: BufWriter::with_capacity(128 * 1024, file),
@@ -103,7 +103,7 @@ impl Saver {
         let digest: [u8; 32] = self.hasher.finalize().into();
         self.raw(&digest);
         let path = self.path;
-        let failed = |e| Error::io("write", &path, e);
+        let failed = |e| Error::io("write", &path, e).given();
         if let Some(e) = self.failed {
             return Err(failed(e));
         }

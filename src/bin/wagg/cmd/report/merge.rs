@@ -6,6 +6,7 @@ use wagg::diag::{Exit, Result};
 use wagg::ops::verify::{PartReport, merge};
 
 use crate::cmd::output::Outputs;
+use crate::cmd::verify::Of;
 use crate::cmd::{findings, input, verify};
 use crate::ui::{ListFlags, Ui, with_store};
 
@@ -64,15 +65,15 @@ pub fn run(args: Args, ui: &Ui) -> Result<Exit> {
     let known = verify::known(args.baseline.as_deref())?;
     let mut report = merge(parts, known)?;
     // What only the whole tells names the store as the parts do.
-    if let Some(store) = store {
+    if let Some(store) = &store {
         for hint in report.findings.iter_mut().filter_map(|f| f.hint.as_mut()) {
-            *hint = with_store(hint, &store);
+            *hint = with_store(hint, store);
         }
     }
     findings::paste(&mut report.findings, ui);
     for target in &reports {
         target.write(&report)?;
     }
-    verify::show(&report, &args.list, true, ui)?;
+    verify::show(&report, &args.list, &Of::Store(store), ui)?;
     Ok(verify::exit(&report, args.strict))
 }

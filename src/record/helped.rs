@@ -630,6 +630,8 @@ impl<S: Source + Sync + ?Sized, V: FnMut(&Line<'_>) -> ControlFlow<()>> Lead<'_,
             self.end = part.end;
             if ahead && let Err(e) = self.hash(from) {
                 self.outcome = Some(Outcome::Failed(e));
+            }
+            if self.outcome.is_some() {
                 return;
             }
         }
@@ -651,7 +653,12 @@ impl<S: Source + Sync + ?Sized, V: FnMut(&Line<'_>) -> ControlFlow<()>> Lead<'_,
         while from < self.end {
             let room = usize::try_from(self.end - from).unwrap_or(LOOK).min(LOOK);
             match read_full(self.work.source, &mut buf[..room], from)? {
-                0 => return Ok(()),
+                0 => {
+                    // It became shorter since, and what is told of it must not hide that.
+                    self.end = from;
+                    self.outcome = Some(Outcome::End(None));
+                    return Ok(());
+                }
                 got => {
                     hasher.update(&buf[..got]);
                     from += got as u64;

@@ -6,7 +6,7 @@
 //! comes. Nothing is judged here beyond the single line; [`verify`](crate::ops::verify) does that.
 //!
 //! A file may grow while it is read: the length is that of the start. It may lose its tail to a
-//! writer: what is gone then counts as the end.
+//! writer: what is gone then counts as the end, and [`Scanned::is_short_of`] tells.
 
 use std::cell::RefCell;
 use std::io;
@@ -113,6 +113,15 @@ pub struct Scanned {
     pub stopped: bool,
     /// SHA-256 of the committed prefix, if it was asked for.
     pub sha256: Option<[u8; 32]>,
+}
+
+impl Scanned {
+    /// Whether a scan that nobody stopped ended before the length, in bytes, that it was given: the
+    /// source became shorter meanwhile, and what the scan came to is true of no state of it.
+    #[must_use]
+    pub fn is_short_of(&self, len: u64) -> bool {
+        !self.stopped && self.committed + self.tail.map_or(0, |tail| tail.length) < len
+    }
 }
 
 /// Where a scan begins that does not begin at the start of the file: behind a newline.

@@ -30,7 +30,8 @@ pub(crate) enum View<'a, S: ?Sized> {
         start: u64,
         /// Offset behind its last byte.
         end: u64,
-        /// The first error of reading, if one came up; the walk then sees the end of the line.
+        /// The first error of reading, if one came up; the walk then sees the end of the line. A
+        /// source that ends within the line is one: it became shorter since the line was found.
         failed: &'a RefCell<Option<io::Error>>,
     },
 }
@@ -125,7 +126,10 @@ impl<S: Source + ?Sized> View<'_, S> {
                 while at < *end {
                     let room = usize::try_from(end - at).unwrap_or(WINDOW).min(WINDOW);
                     match read_full(*source, &mut buf[..room], at) {
-                        Ok(0) => return,
+                        Ok(0) => {
+                            failed.borrow_mut().get_or_insert_with(gone);
+                            return;
+                        }
                         Ok(n) => {
                             if !look(&buf[..n], at) || at + n as u64 >= *end {
                                 return;
@@ -151,6 +155,11 @@ impl<S: Source + ?Sized> View<'_, S> {
         });
         out
     }
+}
+
+/// What is said of a source that ends within a line whose end was seen.
+fn gone() -> io::Error {
+    io::ErrorKind::UnexpectedEof.into()
 }
 
 /// A line of a source, one window at a time.
@@ -195,6 +204,9 @@ impl<S: Source + ?Sized> Bytes for Windows<'_, S> {
         self.buf.resize(room, 0);
         match read_full(self.source, &mut self.buf, self.base) {
             Ok(n) => {
+                if n < room {
+                    self.failed.borrow_mut().get_or_insert_with(gone);
+                }
                 self.buf.truncate(n);
                 self.marks.next(&self.buf);
                 n > 0

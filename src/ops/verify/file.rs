@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::resume::{At, Looked};
+use super::resume::At;
 use super::segment::{self, unreadable};
 use super::{Collector, Found, Options, Report, Run};
 use crate::diag::{Code, Finding, Locus, Progress, Severity, Subject};
@@ -60,17 +60,9 @@ fn one(path: &Path, run: &Run<'_>, scanner: &mut Scanner, found: &mut Found) {
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    match Dir::open_root(parent).and_then(|dir| dir.file_and_stat(name)) {
-        Ok((file, stat)) => {
-            let looked = Looked {
-                file: &file,
-                at: At::Path(path),
-                format,
-                stat,
-                asked: None,
-            };
-            segment::check_file(&looked, subject, run, scanner, found);
-        }
+    let open = || Dir::open_root(parent).and_then(|dir| dir.file_and_stat(name));
+    match segment::check_file(At::Path(path), format, subject, open, run, scanner, found) {
+        Ok(_) => {}
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             // A file that a person named and that is not there is no moment of a moving store.
             found.not_looked_at(path, "there is no such file");

@@ -1,11 +1,12 @@
 //! Our own folder: operations without an outcome, damage of the journal, what was left in staging.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 
 use super::Found;
 use super::names::{self, Expect};
-use super::segment::{committed_length, unreadable};
+use super::segment::{SHORTER, committed_length, unreadable};
 use crate::diag::{Code, Error, Finding, Locus, Subject, plural};
 use crate::layout::{OperationId, Paths, WorkerId, file};
 use crate::record::Source;
@@ -186,11 +187,19 @@ pub(super) fn check_folder(store: &Store, found: &mut Found) {
 
 fn tail(dir: &Dir, found: &mut Found) {
     let path = dir.path_of(file::JOURNAL);
-    let measured = dir.file(file::JOURNAL).and_then(|journal| {
+    let measure = || {
+        let journal = dir.file(file::JOURNAL)?;
         let len = stat_of(&journal)?.len;
         Ok((committed_length(&journal, len)?, len))
-    });
+    };
+    let shorter = |e: &io::Error| e.kind() == io::ErrorKind::UnexpectedEof;
+    // A change cuts off what is torn when it begins.
+    let measured = match measure() {
+        Err(e) if shorter(&e) => measure(),
+        done => done,
+    };
     match measured {
+        Err(e) if shorter(&e) => found.not_looked_at(path, SHORTER),
         Ok((committed, len)) if committed < len => found.findings.push(
             Finding::new(
                 Code::TornTail,

@@ -103,6 +103,10 @@ pub(super) fn read(
                 let done = scan(looked, fold, from, prefix, run, scanner, found)?;
                 if !done.1.stopped {
                     reused(entry.committed, found);
+                    if certificate.saves() && found.certified.is_empty() {
+                        // Nothing new can be said, and the old is still true of the prefix.
+                        found.certified.push(entry.bytes.into_owned());
+                    }
                 }
                 return Ok(done);
             }
@@ -216,6 +220,7 @@ fn scan(
     })?;
     if let Some(certificate) = run.certificate
         && !scanned.stopped
+        && !scanned.is_short_of(stat.len)
     {
         let hashed = hashing.state.into_inner();
         certify(looked, certificate, &fold, &scanned, &hashed, found)?;
@@ -239,6 +244,8 @@ struct Hashed {
     prefix: Hasher,
     /// A byte was passed over.
     gap: bool,
+    /// A byte was read more than once, so what was parsed may be the later of the two.
+    again: bool,
 }
 
 impl Hashed {
@@ -249,6 +256,7 @@ impl Hashed {
             committed: offset,
             prefix,
             gap: false,
+            again: false,
         }
     }
 
@@ -259,6 +267,7 @@ impl Hashed {
             self.gap = true;
             return;
         };
+        self.again |= old > 0 && !bytes.is_empty();
         let Some(fresh) = usize::try_from(old).ok().and_then(|old| bytes.get(old..)) else {
             return;
         };
@@ -308,19 +317,28 @@ fn certify(
     } = looked;
     let path = &*at.path();
     certificate.looked_at(path, format);
-    // Nothing is said of a file that changed meanwhile: what was read is no one state of it.
-    if !certificate.saves() || stat_of(file)? != stat {
+    if !certificate.saves() {
         return Ok(());
     }
     let Some(digest) = hashed.digest(scanned.committed) else {
         return Ok(());
     };
-    let settled = match asked {
-        Some(asked) => Settled::of(&stat, asked, certificate.settle()),
-        None => Settled(false),
+    let (mut stat, mut scanned) = (stat, *scanned);
+    let settled = if stat_of(file)? == stat {
+        asked.map_or(Settled(false), |asked| {
+            Settled::of(&stat, asked, certificate.settle())
+        })
+    } else if hashed.again {
+        return Ok(());
+    } else {
+        // It changed meanwhile, most likely by an append: what was read is no one state of it, but
+        // the bytes that were parsed are those that were hashed. Only that is said, of its lines.
+        stat.len = scanned.committed;
+        scanned.tail = None;
+        Settled(false)
     };
     found.certified.extend(Entry::write(
-        path, format, &stat, settled, fold, scanned, digest,
+        path, format, &stat, settled, fold, &scanned, digest,
     ));
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::{Digest, Found, NotLookedAt, Run};
 use crate::diag::{Code, Finding, Locus, RepairClass, Severity, Subject, hex};
 use crate::record::{Fold, Format, Line, Outline, Remark, Scanned, Scanner, Source, Verdict};
 use crate::store::fs::no_handles;
-use crate::store::{Dir, EntryKind, wrong_kind};
+use crate::store::{Dir, EntryKind, FileStat, wrong_kind};
 
 /// How often a scan looks at the clock, in bytes.
 pub(super) const CLOCK_EVERY: u64 = 4 * 1024 * 1024;
@@ -56,51 +56,70 @@ pub(super) fn check(
             found,
         ));
     }
-    let asked = run.now();
-    let (file, stat) = match place.dir.file_and_stat(place.name) {
-        Ok(both) => both,
-        Err(e) => {
-            unreadable(&place.path(), place.subject, &e, found);
-            return None;
-        }
-    };
-    let looked = Looked {
-        file: &file,
-        at,
-        format: place.format,
-        stat,
-        asked,
-    };
-    check_file(&looked, place.subject, run, scanner, found)
+    let open = || place.dir.file_and_stat(place.name);
+    let checked = check_file(at, place.format, place.subject, open, run, scanner, found);
+    checked.unwrap_or_else(|e| {
+        unreadable(&place.path(), place.subject, &e, found);
+        None
+    })
 }
 
-/// As [`check`], with the file open.
+/// As [`check`], with the way to open the file.
+///
+/// # Errors
+/// Those of opening it.
 pub(super) fn check_file(
-    looked: &Looked<'_>,
+    at: At<'_>,
+    format: Format,
     subject: Subject,
+    mut open: impl FnMut() -> io::Result<(File, FileStat)>,
     run: &Run<'_>,
     scanner: &mut Scanner,
     found: &mut Found,
-) -> Option<Outline> {
-    let &Looked { at, format, .. } = looked;
-    let scanned = if run.options.quick {
-        quick(looked.file, looked.stat.len, format, scanner)
-    } else {
-        resume::read(looked, run, scanner, found)
-    };
-    let (fold, scanned) = match scanned {
-        Ok(both) => both,
-        Err(e) => {
-            unreadable(&at.path(), subject, &e, found);
-            return None;
+) -> io::Result<Option<Outline>> {
+    // A Runtime that starts may cut a torn tail, so a file that became shorter is read once more.
+    for _ in 0..2 {
+        let asked = run.now();
+        let (file, stat) = open()?;
+        // What is found of bytes that went away is not kept.
+        let mut tried = Found::default();
+        let scanned = if run.options.quick {
+            quick(&file, stat.len, format, scanner)
+        } else {
+            let looked = Looked {
+                file: &file,
+                at,
+                format,
+                stat,
+                asked,
+            };
+            resume::read(&looked, run, scanner, &mut tried)
+        };
+        let (fold, scanned) = match scanned {
+            Ok((_, scanned)) if scanned.is_short_of(stat.len) => continue,
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => continue,
+            Ok(both) => both,
+            Err(e) => {
+                unreadable(&at.path(), subject, &e, found);
+                return Ok(None);
+            }
+        };
+        if scanned.stopped && !run.options.quick {
+            found.not_looked_at(at.path(), run.stop().unwrap_or("interrupted"));
+            return Ok(None);
         }
-    };
-    if scanned.stopped && !run.options.quick {
-        found.not_looked_at(at.path(), run.stop().unwrap_or("interrupted"));
-        return None;
+        found.summary.add(&tried.summary);
+        found.certified.append(&mut tried.certified);
+        found.changed.append(&mut tried.changed);
+        let outline = judge(fold, &scanned, at, format, subject, run, found);
+        return Ok(Some(outline));
     }
-    Some(judge(fold, &scanned, at, format, subject, run, found))
+    found.not_looked_at(at.path(), SHORTER);
+    Ok(None)
 }
+
+/// Why a file that loses bytes again and again is not looked at.
+pub(super) const SHORTER: &str = "it became shorter while it was read";
 
 /// Adds what a scan came to.
 fn judge(
@@ -226,6 +245,9 @@ fn quick(
 }
 
 /// The offset behind the last newline of the first `len` bytes.
+///
+/// # Errors
+/// Those of reading; `UnexpectedEof` if there are not so many.
 pub(super) fn committed_length(file: &File, len: u64) -> io::Result<u64> {
     let mut buf = vec![0; 64 * 1024];
     let mut end = len;
@@ -235,11 +257,11 @@ pub(super) fn committed_length(file: &File, len: u64) -> io::Result<u64> {
         let mut done = 0;
         while done < part.len() {
             match Source::read_at(file, &mut part[done..], start + done as u64)? {
-                0 => break,
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 n => done += n,
             }
         }
-        if let Some(n) = memchr::memrchr(b'\n', &part[..done]) {
+        if let Some(n) = memchr::memrchr(b'\n', part) {
             return Ok(start + n as u64 + 1);
         }
         end = start;
@@ -354,3 +376,7 @@ fn hint(code: Code, subject: Subject, line: Option<u64>) -> Option<String> {
         _ => Some(format!("wagg explain {code}")),
     }
 }
+
+#[cfg(test)]
+#[path = "segment_tests.rs"]
+mod tests;

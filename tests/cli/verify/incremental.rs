@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use wagg::diag::NoProgress;
+use wagg::diag::{NoProgress, Progress};
 use wagg::ops::verify::{
     Certificate, CertificateOptions, Options, Report, SETTLE, verify, verify_since,
 };
@@ -20,21 +20,21 @@ use crate::support::store::{id, put};
 use crate::support::{Log, TestStore, damage};
 
 /// A store whose certificates are looked at from inside this process.
-struct Stored {
+pub struct Stored {
     env: crate::support::TestEnv,
-    store: TestStore,
+    pub store: TestStore,
     state: PathBuf,
 }
 
 impl Stored {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let env = crate::support::TestEnv::new();
         let store = TestStore::v1(env.path("store"));
         let state = env.path("state");
         Self { env, store, state }
     }
 
-    fn options(&self, trust_mtime: bool, settle: Duration) -> CertificateOptions {
+    pub fn options(&self, trust_mtime: bool, settle: Duration) -> CertificateOptions {
         CertificateOptions {
             since: Some(self.state.clone()),
             save: Some(self.state.clone()),
@@ -45,20 +45,29 @@ impl Stored {
     }
 
     /// An incremental look, and what it has to say of the certificate.
-    fn look(&self, options: CertificateOptions) -> (Report, Vec<String>) {
+    pub fn look(&self, options: CertificateOptions) -> (Report, Vec<String>) {
         self.look_with(options, &plain())
     }
 
-    fn look_with(&self, options: CertificateOptions, how: &Options) -> (Report, Vec<String>) {
+    pub fn look_with(&self, options: CertificateOptions, how: &Options) -> (Report, Vec<String>) {
+        self.look_at(options, how, &NoProgress)
+    }
+
+    pub fn look_at(
+        &self,
+        options: CertificateOptions,
+        how: &Options,
+        progress: &dyn Progress,
+    ) -> (Report, Vec<String>) {
         let store = Store::open(self.store.root()).unwrap();
         let certificate = Certificate::open(&store, options).unwrap();
-        let report = verify_since(&store, how, Some(&certificate), &NoProgress).unwrap();
+        let report = verify_since(&store, how, Some(&certificate), progress).unwrap();
         let notes = certificate.notes();
         certificate.finish().unwrap();
         (report, notes)
     }
 
-    fn full(&self) -> Report {
+    pub fn full(&self) -> Report {
         self.full_with(&plain())
     }
 
@@ -68,7 +77,7 @@ impl Stored {
     }
 }
 
-fn plain() -> Options {
+pub fn plain() -> Options {
     Options {
         digest: true,
         jobs: std::num::NonZeroUsize::MIN,
@@ -77,7 +86,7 @@ fn plain() -> Options {
 }
 
 /// All that a report says, but for its cost.
-fn said(report: &Report) -> Value {
+pub fn said(report: &Report) -> Value {
     let mut report = serde_json::to_value(report).unwrap();
     report["summary"]
         .as_object_mut()
@@ -308,7 +317,7 @@ impl Stored {
 }
 
 /// How long the times of a file system tick at most, where these tests run.
-const TICK: Duration = Duration::from_millis(15);
+pub const TICK: Duration = Duration::from_millis(15);
 
 #[test]
 fn any_changes_give_what_a_full_look_gives() {

@@ -5,6 +5,7 @@ mod certificate;
 mod documents;
 mod incremental;
 mod lines;
+mod meanwhile;
 mod moving;
 mod options;
 mod output;

@@ -251,11 +251,16 @@ impl Run<'_> {
         self.certificate.map(|_| SystemTime::now())
     }
 
+    /// Whether as much was found as was asked for.
+    fn has_enough(&self) -> bool {
+        self.enough.load(Ordering::Relaxed)
+    }
+
     /// Why to stop now, if there is a reason.
     fn stop(&self) -> Option<&'static str> {
         if self.progress.interrupted() {
             Some("interrupted")
-        } else if self.enough.load(Ordering::Relaxed) {
+        } else if self.has_enough() {
             Some("--max-findings was reached")
         } else if self.options.deadline.is_some_and(|at| Instant::now() >= at) {
             Some("--max-duration was over")
@@ -408,6 +413,7 @@ struct Line<'c, 'r, 'a> {
     taken: usize,
     /// Results that wait for one before them.
     waiting: BTreeMap<usize, worker::Checked<'a>>,
+    run: &'r Run<'r>,
     collector: &'c mut Collector<'r>,
     all: cross::All<'a>,
 }
@@ -424,8 +430,14 @@ impl<'a> Line<'_, '_, 'a> {
         }
     }
 
-    fn take(&mut self, checked: worker::Checked<'a>) {
+    fn take(&mut self, mut checked: worker::Checked<'a>) {
         self.taken += 1;
+        if self.run.has_enough()
+            && let Some(reason) = self.run.stop()
+        {
+            // One thread alone would not have come to it.
+            checked = checked.not_looked_at(reason);
+        }
         if checked.census.looked_at {
             let id = checked.census.folder.id;
             self.collector.report.workers.extend(id);
@@ -437,17 +449,18 @@ impl<'a> Line<'_, '_, 'a> {
 
 /// Verifies Workers in parallel and takes the results in their order: of each what others ask of
 /// it.
-fn each_worker<'a>(
+fn each_worker<'a, 'r>(
     store: &Store,
     todo: &[&'a WorkerFolder],
-    run: &Run<'_>,
-    collector: &mut Collector<'_>,
+    run: &'r Run<'r>,
+    collector: &mut Collector<'r>,
 ) -> cross::All<'a> {
     collector.report.workers.reserve_exact(todo.len());
     let line = Mutex::new(Line {
         next: 0,
         taken: 0,
         waiting: BTreeMap::new(),
+        run,
         collector,
         all: cross::All::with_capacity(todo.len()),
     });

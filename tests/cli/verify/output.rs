@@ -1,9 +1,13 @@
 //! How the answer is written: NDJSON, columns, a pipe that closes, a person that interrupts.
 
+use std::num::NonZeroUsize;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use wagg::diag::NoProgress;
+use wagg::ops::verify::{Options, verify};
+use wagg::store::Store;
 
 use super::case::{Kit, findings};
 use crate::support::store::put;
@@ -77,6 +81,36 @@ fn ids_are_those_of_workers() {
     assert_eq!(out.stdout(), "1\n1\n");
     let out = kit.verify(&["-0", "-v"]).status(1);
     assert_eq!(out.stdout(), "stray\x001\x001\0");
+}
+
+/// With many threads some look at Workers that one thread alone would not have come to.
+#[test]
+fn enough_findings_are_the_same_with_any_number_of_threads() {
+    let env = TestEnv::new();
+    let store = TestStore::v1(env.path("store"));
+    for n in 1..=240 {
+        let path = store.worker(n).usual(n).segment_path(n * 16 + 1);
+        match n % 3 {
+            0 => damage::append(&path, b"x\nx\n"),
+            1 => _ = damage::torn_tail(&path),
+            _ => {}
+        }
+    }
+    let store = Store::open(store.root()).unwrap();
+    for most in [0, 1, 2, 3, 10, 77, 200, 239, 240, 241, 1000] {
+        let look = |jobs| {
+            let options = Options {
+                max_findings: Some(most),
+                ..Options::with_jobs(NonZeroUsize::new(jobs).unwrap())
+            };
+            let report = verify(&store, &options, &NoProgress).unwrap();
+            (serde_json::to_string(&report).unwrap(), report.workers)
+        };
+        let alone = look(1);
+        for jobs in [2, 8] {
+            assert!(look(jobs) == alone, "{most} findings, {jobs} threads");
+        }
+    }
 }
 
 /// A hint on a store that was named names it too, so that it can be pasted where one stands.

@@ -256,6 +256,12 @@ fn appends_of_one_stream_build_upon_each_other() {
     let args = ["--store", "store", "apply"];
     let out = place.env.prepare(args).stdin(objects.to_string()).run();
     assert_eq!(out.code, Some(0), "{out}");
+    // Each line has its answer, also with ids alone: one that stands twice is printed twice.
+    let ids = place.env.prepare([&args[..], &["--ids"]].concat());
+    let stream = [objects.to_string(), objects.to_string()].join("\n");
+    let out = ids.stdin(stream).run().status(0);
+    let rows: Vec<&str> = out.stdout().lines().collect();
+    assert!(rows.len() == 2 && rows[0] == rows[1], "{out}");
     assert!(
         place
             .bytes(&first())

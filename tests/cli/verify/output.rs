@@ -78,9 +78,13 @@ fn columns_are_what_cut_can_count_on() {
 fn ids_are_those_of_workers() {
     let kit = three();
     let out = kit.verify(&["--ids"]).status(1);
-    assert_eq!(out.stdout(), "1\n1\n");
+    // two findings of one Worker
+    assert_eq!(out.stdout(), "1\n");
     let out = kit.verify(&["-0", "-v"]).status(1);
-    assert_eq!(out.stdout(), "stray\x001\x001\0");
+    assert_eq!(out.stdout(), "stray\x001\0");
+    damage::append(&kit.store.worker(2).usual(2).segment_path(0x21), b"x\nx\n");
+    let out = kit.verify(&["--ids", "-v"]).status(1);
+    assert_eq!(out.stdout(), "stray\n1\n2\n");
 }
 
 /// With many threads some look at Workers that one thread alone would not have come to.

@@ -62,6 +62,7 @@ impl Row for Shown {
         Column::new("ID"),
         Column::text("MESSAGE"),
     ];
+    const ANSWERS: bool = true;
 
     fn cells(&self) -> Vec<Cell> {
         match self {

@@ -13,6 +13,9 @@ use super::{Format, Ui};
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct ListFlags {
     /// Print ids only, one a line, whatever the format
+    ///
+    /// An id that many rows in a row have is printed once, but for wagg apply, where each row answers
+    /// a line.
     #[arg(long)]
     pub ids: bool,
 
@@ -29,6 +32,9 @@ pub trait Row: Serialize {
     const TYPE: &'static str;
     /// The columns, the same on a terminal and in a pipe.
     const COLUMNS: &'static [Column];
+    /// Whether each row answers something that was asked, so that its id is printed even where it
+    /// is that of the row before.
+    const ANSWERS: bool = false;
     /// One cell a column.
     fn cells(&self) -> Vec<Cell>;
     /// What `--ids` prints: an id that other commands take.
@@ -39,6 +45,7 @@ impl<R: Row> Row for &R {
     const NOUN: &'static str = R::NOUN;
     const TYPE: &'static str = R::TYPE;
     const COLUMNS: &'static [Column] = R::COLUMNS;
+    const ANSWERS: bool = R::ANSWERS;
     fn cells(&self) -> Vec<Cell> {
         R::cells(self)
     }
@@ -79,9 +86,15 @@ impl Ui {
         self.write(|out| {
             if flags.ids || flags.null {
                 let end: &[u8] = if flags.null { b"\0" } else { b"\n" };
+                let mut last = None;
                 for row in counted {
-                    out.write_all(row.id().as_bytes())?;
+                    let id = row.id();
+                    if !R::ANSWERS && last.as_ref() == Some(&id) {
+                        continue;
+                    }
+                    out.write_all(id.as_bytes())?;
                     out.write_all(end)?;
+                    last = Some(id);
                 }
                 return Ok(());
             }

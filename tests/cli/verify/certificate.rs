@@ -224,6 +224,27 @@ fn a_look_at_some_workers_keeps_what_is_known_of_the_others() {
     assert!(fs::metadata(&state).unwrap().len() < size);
 }
 
+/// One of another store is of no use, and that is said.
+#[test]
+fn a_certificate_of_another_store_is_named() {
+    let (kit, other) = (Kit::v1(), Kit::v1());
+    other.store.worker(2).usual(2);
+    fs::remove_dir_all(other.store.path("workers/1")).unwrap();
+    let state = kit.env.path("state");
+    let _ = run(&kit, &with(&state, &[])).status(0);
+    let since = ["--since", state.to_str().unwrap(), "--format", "json"];
+    let note = "state knows none of the files that were looked at; everything is read in full";
+    let out = other.verify(&since);
+    assert!(out.stderr.contains(note), "{out}");
+    assert_eq!(reused(&out), 0, "{out}");
+    // one file is enough
+    kit.store.worker(3).usual(3);
+    let out = kit.verify(&since).status(0);
+    assert!(!out.stderr.contains("knows none"), "{out}");
+    let out = kit.verify(&[&since[..], &["3"]].concat()).status(0);
+    assert!(out.stderr.contains(note), "{out}");
+}
+
 #[test]
 fn the_cache_is_the_users_and_may_fail() {
     let kit = Kit::v1();

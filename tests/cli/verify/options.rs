@@ -106,12 +106,17 @@ fn a_digest_is_that_of_the_committed_bytes() {
     let document = out.json();
     schema::check("verify", &document);
     let shown = kit.verify(&["--digest", "--format", "table"]).status(0);
-    let piped = kit.verify(&["--digest"]).status(0);
-    assert_eq!(piped.stdout(), kit.verify(&[]).status(0).stdout());
-    assert!(
-        piped.stderr.contains("digests stand in --format json"),
-        "{piped}"
-    );
+    // columns and ids have no room for them, and that is said whatever is kept quiet
+    for (flags, why) in [
+        (&[][..], "digests stand in --format json"),
+        (&["-q"], "digests stand in --format json"),
+        (&["-q", "--ids"], "print ids alone"),
+    ] {
+        let piped = kit.verify(&[&["--digest"], flags].concat()).status(0);
+        assert_eq!(piped.stdout(), kit.verify(flags).status(0).stdout());
+        assert!(piped.stderr.contains("warning: no digest is"), "{piped}");
+        assert!(piped.stderr.contains(why), "{piped}");
+    }
     let digests = document["summary"]["digests"].as_array().unwrap();
     let committed = [
         (SEGMENT, long.bytes()),
@@ -211,6 +216,23 @@ fn limits_end_a_look_and_say_so() {
     );
     assert!(summary["not_looked_at"].as_u64().unwrap() >= 1, "{out}");
     assert!(out.stderr.contains("--max-duration was over"), "{out}");
+    // what was not looked at is not praised
+    let whole = Kit::v1();
+    let segment = whole.segment();
+    let file = ["--file", segment.to_str().unwrap()];
+    for (what, args) in [("Worker", &[][..]), ("file", &file)] {
+        for format in [&[][..], &["--format", "table"]] {
+            let args = [&["verify", "--max-duration", "0s"], args, format].concat();
+            let out = whole
+                .env
+                .prepare(args)
+                .current_dir(whole.store.root())
+                .run();
+            let nothing = format!("no {what} was looked at: 0 errors");
+            assert!(out.stderr.contains(&nothing), "{out}");
+            assert!(!out.stderr.contains("no findings"), "{out}");
+        }
+    }
     let out = kit.verify(&["--max-duration", "1h"]).status(1);
     assert!(!out.stderr.contains("not looked at"), "{out}");
 

@@ -8,12 +8,13 @@ use wagg::diag::{Finding, Result, Severity};
 use crate::ui::{Format, ListFlags, Style, Ui, sanitize, text, with_store};
 
 /// Prints findings: on a terminal a few lines each, elsewhere as any listing. Information is
-/// listed with -v, and always in JSON.
+/// listed with -v, and always in JSON. `none` is what is said where there are none.
 pub fn show(
     schema: &str,
     findings: &[Finding],
     list: &ListFlags,
     summary: &impl Serialize,
+    none: &str,
     ui: &Ui,
 ) -> Result<()> {
     let data = matches!(ui.format(), Format::Json | Format::Ndjson);
@@ -23,7 +24,7 @@ pub fn show(
     if ui.format() == Format::Table && !list.ids && !list.null {
         return blocks(shown, ui);
     }
-    ui.list(schema, shown, list, Some(summary), "no findings")
+    ui.list(schema, shown, list, Some(summary), none)
 }
 
 /// Makes the hints of findings such as can be pasted.

@@ -213,7 +213,8 @@ pub fn show(report: &Report, list: &ListFlags, of: &Of, ui: &Ui) -> Result<()> {
     if !report.unlisted.is_empty() && !ui.is_data() && (list.ids || list.null) {
         ui.list(SCHEMA, whose(report, ui), list, NO_SUMMARY, "no findings")?;
     } else {
-        super::findings::show(SCHEMA, &report.findings, list, &Shown::of(report), ui)?;
+        let (none, summary) = (no_findings(report, of), Shown::of(report));
+        super::findings::show(SCHEMA, &report.findings, list, &summary, none, ui)?;
     }
     digests(report, list, ui)?;
     tell(report, of, ui);
@@ -261,13 +262,39 @@ fn whose(report: &Report, ui: &Ui) -> Vec<Whose> {
         .collect()
 }
 
+/// What is said where nothing was found: that is no praise of what was not looked at.
+fn no_findings(report: &Report, of: &Of) -> &'static str {
+    match nothing(report, of) {
+        Some(nothing) => nothing,
+        None if report.not_looked_at.is_empty() => "no findings",
+        None => "no findings in what was looked at",
+    }
+}
+
+/// What is said of a look that ended before it came to anything.
+fn nothing(report: &Report, of: &Of) -> Option<&'static str> {
+    let s = &report.summary;
+    let nothing = s.workers + s.segments + s.traces == 0 && !report.not_looked_at.is_empty();
+    nothing.then_some(if matches!(of, Of::Store(_)) {
+        "no Worker was looked at"
+    } else {
+        "no file was looked at"
+    })
+}
+
 /// Digests for a person, as `sha256sum` writes them. The columns of a pipe are those of findings.
 fn digests(report: &Report, list: &ListFlags, ui: &Ui) -> Result<()> {
-    if report.digests.is_empty() || ui.is_data() || list.ids || list.null {
+    let ids = list.ids || list.null;
+    if report.digests.is_empty() || (ui.is_data() && !ids) {
         return Ok(());
     }
-    if ui.format() != Format::Table {
-        ui.status("digests stand in --format json, ndjson and table");
+    if ids || ui.format() != Format::Table {
+        // Who asked for them and gets none hears it with -q too.
+        ui.warn(if ids {
+            "no digest is printed: --ids and -0 print ids alone"
+        } else {
+            "no digest is printed: digests stand in --format json, ndjson and table"
+        });
         return Ok(());
     }
     ui.write(|out| {
@@ -340,7 +367,10 @@ fn tell(report: &Report, of: &Of, ui: &Ui) {
         text::plural(s.warnings, "warning", "warnings"),
         text::plural(s.infos, "remark", "remarks")
     );
-    ui.status(format!("looked at {looked}: {counts}"));
+    ui.status(match nothing(report, of) {
+        Some(nothing) => format!("{nothing}: {counts}"),
+        None => format!("looked at {looked}: {counts}"),
+    });
     if s.suppressed > 0 {
         ui.status(format!(
             "{} known before or ignored",

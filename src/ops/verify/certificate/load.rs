@@ -219,6 +219,11 @@ impl Loaded {
         })
     }
 
+    /// Whether it says nothing of any file.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// Notes that a file was looked at.
     pub fn looked_at(&self, path: &Path, format: Format) {
         for place in self.places(path, format) {

@@ -72,6 +72,10 @@ pub struct Certificate {
     changed: Mutex<Changed>,
     /// Not all files of the store were looked at.
     partial: AtomicBool,
+    /// Something was asked of the earlier one.
+    asked: AtomicBool,
+    /// It had an answer.
+    known: AtomicBool,
 }
 
 /// Files that are not as the certificate has them.
@@ -120,6 +124,8 @@ impl Certificate {
             refused,
             changed: Mutex::default(),
             partial: AtomicBool::new(false),
+            asked: AtomicBool::new(false),
+            known: AtomicBool::new(false),
         })
     }
 
@@ -188,7 +194,12 @@ impl Certificate {
 
     /// What an earlier look said of a file.
     pub(super) fn find(&self, path: &Path, format: Format) -> Option<Entry<'_>> {
-        self.since.as_ref()?.find(path, format)
+        let entry = self.since.as_ref()?.find(path, format);
+        raise(&self.asked);
+        if entry.is_some() {
+            raise(&self.known);
+        }
+        entry
     }
 
     /// Notes files that are not as an earlier look said.
@@ -228,6 +239,17 @@ impl Certificate {
         if let Some(refused) = &self.refused {
             notes.push(format!("{refused}; everything is read in full"));
         }
+        let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        if let Some(state) = &self.options.since
+            && self.since.as_ref().is_some_and(|since| !since.is_empty())
+            && is(&self.asked)
+            && !is(&self.known)
+        {
+            notes.push(format!(
+                "{} knows none of the files that were looked at; everything is read in full",
+                state.display()
+            ));
+        }
         let changed = lock(&self.changed);
         if let (Some((path, how)), Some(state)) = (&changed.first, &self.options.since) {
             let more = match changed.count {
@@ -259,6 +281,13 @@ impl Certificate {
             since.each_other(|entry| saver.put(entry));
         }
         saver.finish()
+    }
+}
+
+/// Sets a flag that many threads set, and that they would wait for if each wrote.
+fn raise(flag: &AtomicBool) {
+    if !flag.load(Ordering::Relaxed) {
+        flag.store(true, Ordering::Relaxed);
     }
 }
 

@@ -198,8 +198,8 @@ fn a_number_that_would_do_nothing_is_refused_in_words() {
         }
     }
     for (part, said) in [
-        ("1/99999999999", "there are at most 4294967295 parts"),
-        ("99999999999/2", "there are at most 4294967295 parts"),
+        ("1/99999999999", "K and N are at most 4294967295"),
+        ("99999999999/2", "K and N are at most 4294967295"),
         ("0/2", "expected K/N, as 2/5"),
         ("1/", "expected K/N, as 2/5"),
         ("3/2", "there is no part 3 of 2"),

@@ -40,7 +40,7 @@ impl FromStr for Partition {
                 return Err(form());
             }
             text.parse::<NonZeroU32>().map_err(|e| match e.kind() {
-                IntErrorKind::PosOverflow => format!("there are at most {} parts", u32::MAX),
+                IntErrorKind::PosOverflow => format!("K and N are at most {}", u32::MAX),
                 _ => form(),
             })
         };

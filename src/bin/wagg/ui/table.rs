@@ -1,5 +1,7 @@
 //! Rows as people see them: a table, or one block a row where the terminal is too narrow.
 
+use std::borrow::Cow;
+
 use comfy_table::{
     Attribute, Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement,
     Table, Width, presets,
@@ -162,10 +164,10 @@ impl Cell {
     }
 
     /// What a script gets: one field of a tab-separated row.
-    pub fn field(&self) -> String {
+    pub fn field(&self) -> Cow<'_, str> {
         match self.plain.as_deref().unwrap_or(&self.human) {
-            "" => "-".to_owned(),
-            text => sanitize::row(text).into_owned(),
+            "" => Cow::Borrowed("-"),
+            text => sanitize::row(text),
         }
     }
 }
@@ -310,7 +312,7 @@ fn blocks(columns: &[Column], rows: &[Vec<Cell>], width: u16, color: bool) -> St
         for (column, cell) in columns.iter().zip(row) {
             let name = column.name.replace('_', " ");
             let shown = if column.marks {
-                cell.field()
+                cell.field().into_owned()
             } else {
                 cell.shown()
             };

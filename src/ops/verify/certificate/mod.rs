@@ -213,7 +213,8 @@ impl Certificate {
 
     /// Notes that a file was looked at to its end, so that what an earlier look said is done with.
     pub(super) fn looked_at(&self, path: &Path, format: Format) {
-        if let Some(since) = &self.since {
+        // Only a new one asks for it.
+        if let (Some(since), Some(_)) = (&self.since, &self.saver) {
             since.looked_at(path, format);
         }
     }

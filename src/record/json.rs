@@ -373,19 +373,12 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
             let (index, key_at) = match self.next_field(fields, guess, first) {
                 Some(seen) => seen,
                 None => {
-                    match self.token() {
-                        Some(b'}') => break,
-                        Some(b',') if !first => {
-                            self.pos += 1;
-                            self.token();
-                        }
-                        Some(_) if first => {}
-                        _ => return Err(self.unexpected("`,` or `}`")),
+                    if !self.another(&mut first)? {
+                        break;
                     }
                     let key_at = self.here();
                     let index = self.field_index(fields, tag)?;
                     self.colon()?;
-                    first = false;
                     let Some(index) = index else {
                         self.skip()?;
                         continue;
@@ -427,20 +420,27 @@ impl<'s, B: Bytes, S: Sink> Walker<'s, B, S> {
         Ok(())
     }
 
+    /// Goes to the key of the next member of an object; false at its closing brace. `first` says
+    /// that no member was read yet.
+    #[inline]
+    fn another(&mut self, first: &mut bool) -> Step<bool> {
+        match self.token() {
+            Some(b'}') => return Ok(false),
+            Some(b',') if !*first => {
+                self.pos += 1;
+                self.token();
+            }
+            Some(_) if *first => {}
+            _ => return Err(self.unexpected("`,` or `}`")),
+        }
+        *first = false;
+        Ok(true)
+    }
+
     fn map(&mut self, of: &'static Ty) -> Step {
         self.enter()?;
         let mut first = true;
-        loop {
-            match self.token() {
-                Some(b'}') => break,
-                Some(b',') if !first => {
-                    self.pos += 1;
-                    self.token();
-                }
-                Some(_) if first => {}
-                _ => return Err(self.unexpected("`,` or `}`")),
-            }
-            first = false;
+        while self.another(&mut first)? {
             self.skip_key()?;
             self.value(of, false, Slot::None)?;
         }

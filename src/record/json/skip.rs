@@ -73,17 +73,7 @@ impl<B: Bytes, S: Sink> Walker<'_, B, S> {
 
     /// The members of an object that nothing is known of, up to and with its closing brace.
     pub(super) fn unknown_members(&mut self, mut first: bool) -> Step {
-        loop {
-            match self.token() {
-                Some(b'}') => break,
-                Some(b',') if !first => {
-                    self.pos += 1;
-                    self.token();
-                }
-                Some(_) if first => {}
-                _ => return Err(self.unexpected("`,` or `}`")),
-            }
-            first = false;
+        while self.another(&mut first)? {
             self.skip_key()?;
             self.skip()?;
         }

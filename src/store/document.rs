@@ -1,10 +1,8 @@
 //! A document on disk: what stands under its name, and what it says.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::mem::MaybeUninit;
-
-use rustix::io::Errno;
 
 use super::fs::{Dir, EntryKind, stat_of, wrong_kind};
 use crate::record::document::{DocumentFault, MAX_DOCUMENT};
@@ -45,19 +43,8 @@ pub fn read_document<T>(
     name: &str,
     read: impl FnOnce(&[u8]) -> Result<T, DocumentFault>,
 ) -> Document<T> {
-    let mut room = [MaybeUninit::uninit(); SMALL];
-    let mut many = Vec::new();
-    let bytes = dir.file_and_stat(name).and_then(|(file, stat)| {
-        match read_small(&file, stat.len, &mut room)? {
-            Some(bytes) => Ok(bytes),
-            None => {
-                many = read_all(&file, stat.len)?;
-                Ok(&many[..])
-            }
-        }
-    });
-    match bytes {
-        Ok(bytes) => match read(bytes) {
+    match read_bytes(dir, name) {
+        Ok(bytes) => match read(&bytes) {
             Ok(value) => Document::Good(value),
             Err(fault) => Document::Faulty(fault),
         },
@@ -117,31 +104,8 @@ pub fn read_whole(file: &File) -> io::Result<Vec<u8>> {
     read_all(file, stat_of(file)?.len)
 }
 
-/// Documents of less than this length, in bytes, need no memory of their own to be read.
+/// Documents of less than this length, in bytes, are read at once.
 const SMALL: usize = 8 * 1024;
-
-/// Reads a file of which nothing was read yet, if it is small and `len` bytes long as it was when
-/// it was opened.
-fn read_small<'a>(
-    mut file: &File,
-    len: u64,
-    room: &'a mut [MaybeUninit<u8>; SMALL],
-) -> io::Result<Option<&'a [u8]>> {
-    // One byte more than the length: a read that gives just the length has seen the end.
-    let Some(room) = usize::try_from(len)
-        .ok()
-        .and_then(|len| room.get_mut(..=len))
-    else {
-        return Ok(None);
-    };
-    match rustix::io::read(file, room) {
-        Ok((bytes, _)) if bytes.len() as u64 == len => return Ok(Some(bytes)),
-        Ok(_) | Err(Errno::INTR) => {}
-        Err(e) => return Err(e.into()),
-    }
-    file.rewind()?;
-    Ok(None)
-}
 
 /// Reads a file that was `len` bytes long when it was opened.
 fn read_all(mut file: &File, len: u64) -> io::Result<Vec<u8>> {

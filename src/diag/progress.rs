@@ -11,8 +11,8 @@ pub trait Progress: Sync {
     fn message(&self, text: &str);
     /// Ends the piece of work.
     fn finish(&self);
-    /// Whether a person asked to stop (SIGINT, SIGTERM). Work that takes long asks between two items, keeps
-    /// what is committed, and ends with what it did and what it did not.
+    /// Whether somebody asked to stop (SIGINT, SIGTERM). Work that takes long asks between two
+    /// items, keeps what is committed, and ends with what it did and what it did not.
     fn interrupted(&self) -> bool {
         false
     }

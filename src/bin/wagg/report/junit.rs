@@ -68,9 +68,14 @@ fn status(findings: &[&Finding], more: u64) -> TestCaseStatus {
         .map(|f| line(f))
         .collect();
     if more > 0 {
-        let errors_more = plural(more, "error", "errors");
+        let beside = if errors.is_empty() {
+            ""
+        } else {
+            " beside these"
+        };
         errors.push(format!(
-            "{errors_more} beside these, counted and not listed"
+            "{}{beside} counted and not listed",
+            plural(more, "error", "errors")
         ));
     }
     let Some(first) = errors.first() else {

@@ -71,10 +71,11 @@ pub fn text(report: &Report) -> String {
         .map(|n| format!("not looked at: {}: {}", n.path, n.reason))
         .collect();
     if report.summary.not_listed > 0 {
+        let workers = report.unlisted.iter().filter(|u| u.worker_id.is_some());
         missing.push(format!(
             "{} counted and not listed, in {}",
             plural(report.summary.not_listed, "finding", "findings"),
-            plural(report.unlisted.len() as u64, "Worker", "Workers")
+            plural(workers.count() as u64, "Worker", "Workers")
         ));
     }
     let log = json!({

@@ -81,8 +81,8 @@ pub(super) fn check_file(
     for _ in 0..2 {
         let asked = run.now();
         let (file, stat) = open()?;
-        // What is found of bytes that went away is not kept.
-        let mut tried = Found::default();
+        // What is said of bytes that went away is not kept. Only a certificate says something yet.
+        let mut tried = run.certificate.map(|_| Found::default());
         let scanned = if run.options.quick {
             quick(&file, stat.len, format, scanner)
         } else {
@@ -93,7 +93,7 @@ pub(super) fn check_file(
                 stat,
                 asked,
             };
-            resume::read(&looked, run, scanner, &mut tried)
+            resume::read(&looked, run, scanner, tried.as_mut().unwrap_or(found))
         };
         let (fold, scanned) = match scanned {
             Ok((_, scanned)) if scanned.is_short_of(stat.len) => continue,
@@ -108,9 +108,11 @@ pub(super) fn check_file(
             found.not_looked_at(at.path(), run.stop().unwrap_or("interrupted"));
             return Ok(None);
         }
-        found.summary.add(&tried.summary);
-        found.certified.append(&mut tried.certified);
-        found.changed.append(&mut tried.changed);
+        if let Some(mut tried) = tried {
+            found.summary.add(&tried.summary);
+            found.certified.append(&mut tried.certified);
+            found.changed.append(&mut tried.changed);
+        }
         let outline = judge(fold, &scanned, at, format, subject, run, found);
         return Ok(Some(outline));
     }
